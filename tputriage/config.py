@@ -1,0 +1,113 @@
+"""Settings: what the user wrote, the presets of known suites, and defaults, in that order.
+
+`tputriage.toml` beside the suite, or `[tool.tputriage]` in the suite's pyproject.toml. Unknown keys are an
+error, since a mistyped key that is silently ignored costs an afternoon.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tputriage.errors import InputError
+
+
+class Suite(msgspec.Struct, frozen=True):
+    """How a known suite is recognised and told which device to use."""
+
+    name: str
+    marker: str  # a file that only this suite's root has
+    device_env: str  # environment variable that selects the device
+    upstream: str  # repository where the suite's own bugs belong
+    env: Mapping[str, str] = {}
+
+
+SUITES = (
+    Suite("diffusers", "src/diffusers/__init__.py", "DIFFUSERS_TEST_DEVICE", "huggingface/diffusers"),
+    Suite(
+        "transformers", "src/transformers/__init__.py", "TRANSFORMERS_TEST_DEVICE", "huggingface/transformers"
+    ),
+    Suite("accelerate", "src/accelerate/__init__.py", "ACCELERATE_TORCH_DEVICE", "huggingface/accelerate"),
+    Suite("peft", "src/peft/__init__.py", "PEFT_TEST_DEVICE", "huggingface/peft"),
+    Suite("pytorch", "torch/testing/__init__.py", "PYTORCH_TESTING_DEVICE_ONLY_FOR", "pytorch/pytorch"),
+)
+
+
+class TargetRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A target that the user adds, or a shipped one that they change: `[tool.tputriage.targets.NAME]`."""
+
+    device: str = "tpu"
+    python: str = ""
+    plugin: str = ""
+    env: Mapping[str, str] = {}
+    slots: int = 0  # 0: as many as the machine has cores for, one for hardware
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that can be set; each field is a key of the settings file."""
+
+    target: str = "auto"  # where failures are looked for: "auto" takes tpu, then emulator
+    reference: str = "cpu"
+    python: str = ""  # interpreter of the suite; "" for our own
+    root: str = ""  # the suite's folder on this machine
+    device_env: str = ""  # environment variable that tells the suite its device
+    env: Mapping[str, str] = {}
+    pytest_args: tuple[str, ...] = ()
+    targets: Mapping[str, TargetRow] = {}
+    plugin: str = ""  # "xla", "lammps" or a path: the emulator's PJRT plugin
+    limit_s: float = 120.0  # time limit of one run
+    repository: str = "google-pytorch/torch_tpu"
+    upstream: str = ""
+    api_url: str = "https://api.github.com"
+    labels: tuple[str, ...] = ()
+    veto_label: str = "tputriage: ignore"
+    authors: tuple[str, ...] = ()  # whose markers count, besides our own
+    max_new: int = 5
+    templates: str = ""
+
+
+def load_settings(folder: Path | None) -> Settings:
+    """Settings of the suite in `folder`; raises InputError naming the file and key at fault."""
+    for path, table in _candidates(folder):
+        values = _table(path, table)
+        if values is not None:
+            return _convert(values, path)
+    return Settings()
+
+
+def find_suite(root: Path) -> Suite | None:
+    """The preset whose marker file stands in `root`, or None."""
+    return next((suite for suite in SUITES if (root / suite.marker).is_file()), None)
+
+
+def _candidates(folder: Path | None) -> list[tuple[Path, tuple[str, ...]]]:
+    places = [folder] if folder else []
+    places += [Path.cwd()]
+    return [
+        (place / name, table)
+        for place in places
+        for name, table in (("tputriage.toml", ()), ("pyproject.toml", ("tool", "tputriage")))
+    ]
+
+
+def _table(path: Path, keys: tuple[str, ...]) -> Mapping[str, Any] | None:
+    try:
+        values: Any = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise InputError(f"the settings in {path} cannot be read: {exc}") from exc
+    for key in keys:
+        values = values.get(key) if isinstance(values, dict) else None
+    return values if isinstance(values, dict) else None
+
+
+def _convert(values: Mapping[str, Any], path: Path) -> Settings:
+    try:
+        return msgspec.convert({key.replace("-", "_"): value for key, value in values.items()}, Settings)
+    except msgspec.ValidationError as exc:
+        raise InputError(f"the settings in {path} are wrong: {exc}") from exc

@@ -1,0 +1,1 @@
+"""The page, the step summary, model_results.json."""

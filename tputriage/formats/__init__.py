@@ -1,0 +1,1 @@
+"""One file an input format: `sniff` and `read`."""

@@ -1,0 +1,1 @@
+"""Plan what to file, and apply the plan through a ledger."""

@@ -1,0 +1,1 @@
+"""Shrink a failure to a verified standalone repro."""

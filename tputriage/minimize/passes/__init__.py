@@ -1,0 +1,1 @@
+"""One reduction pass a file."""

@@ -1,0 +1,1 @@
+"""The steps in order, with the store between them: one file a command."""

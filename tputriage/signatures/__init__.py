@@ -1,0 +1,1 @@
+"""Normalise a message, sign a failure, group failures into buckets."""
