@@ -1,0 +1,9 @@
+"""What is known, kept in `.tputriage/`: a SQLite database and a folder of repro scripts.
+
+The only room that opens a database. Each public function is one transaction, so a process that is killed at
+any moment leaves what was stored before whole, and nothing half written.
+"""
+
+from tputriage.store.database import Store, open_store
+
+__all__ = ["Store", "open_store"]
