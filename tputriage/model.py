@@ -265,6 +265,12 @@ class Sighting:
     tests: int  # how many tests of the bucket failed in it
     target: str = ""
 
+    @property
+    def place(self) -> str:
+        """The report and the version it tested, for people."""
+        version = self.versions.get("torch_tpu")
+        return f"{self.report} (torch_tpu {version})" if version else self.report
+
 
 @dataclass(frozen=True, slots=True)
 class Dossier:

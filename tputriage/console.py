@@ -1,0 +1,92 @@
+"""What a command says, and how: one answer to standard output, everything else to standard error.
+
+A command's answer is a `Done`: the JSON object for machines, a renderable for people, and the exit code.
+On a terminal long work shows a progress bar; in a pipe it shows nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+PIPE_WIDTH = 120  # columns where standard output is no terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command has to say at its end."""
+
+    data: Mapping[str, Any]  # the JSON object of --json
+    view: tuple[RenderableType, ...] = ()  # the same for people
+    code: int = 0  # 1 where something asked for could not be achieved; `data` names it
+    notes: tuple[str, ...] = field(default_factory=tuple)  # for standard error
+
+
+class Steps(Protocol):
+    """Where long work says how far it is."""
+
+    def __call__(self, done: int, total: int, what: str) -> None: ...
+
+
+def say(done: Done, *, as_json: bool, quiet: bool = False) -> None:
+    """Print a command's answer."""
+    if not quiet:
+        for note in done.notes:
+            tell(note)
+    if as_json:
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(done.data), indent=2).decode("utf-8") + "\n")
+        return
+    out = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False, highlight=False)
+    for part in done.view:
+        out.print(Text(part) if isinstance(part, str) else part)
+
+
+def tell(text: str) -> None:
+    """One plain line on standard error; control characters out of a test's output are shown, not obeyed."""
+    sys.stderr.write(visible(text) + "\n")
+
+
+def visible(text: str) -> str:
+    """The text with control characters and lone surrogates made harmless for a terminal."""
+    kept = (char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
+    return "".join(kept).encode("utf-8", "replace").decode("utf-8")
+
+
+def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, right: Iterable[str] = ()) -> Table:
+    """A table whose cells are plain text: nothing in them is taken for markup."""
+    made = Table(title=title or None, title_justify="left", pad_edge=False, box=None, header_style="bold")
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(visible(cell)) for cell in row))
+    return made
+
+
+def stack(*parts: RenderableType) -> Group:
+    """Parts under one another."""
+    return Group(*parts)
+
+
+@contextmanager
+def progress(what: str, *, quiet: bool = False) -> Iterator[Steps]:
+    """A bar on a terminal, nothing in a pipe; the value yielded is called with (done, total, what runs now)."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total, what: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def step(done: int, total: int, what: str) -> None:
+            bar.update(task, completed=done, total=total, description=visible(what)[:60])
+
+        yield step

@@ -1,0 +1,96 @@
+"""Where a command works: the settings that hold, the suite's folder, the two targets, and their workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tputriage.config import Settings, find_suite, load_settings
+from tputriage.errors import InputError
+from tputriage.targets.catalogue import find_target
+from tputriage.targets.runs import files_of
+from tputriage.targets.seam import Runner, Target
+from tputriage.targets.worker import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where tests run: everything that the steps with a machine under them need."""
+
+    settings: Settings
+    device: Target
+    reference: Target
+    root: Path | None = None
+    device_env: str = ""
+    suite: str = ""
+
+
+def settings_for(root: Path | None, **given: Any) -> Settings:
+    """The settings of the suite in `root`, with what the command line says on top."""
+    settings = load_settings(root)
+    changes = {name: value for name, value in given.items() if value is not None}
+    return msgspec.structs.replace(settings, **changes)
+
+
+def find_place(root: Path | None, **given: Any) -> Place:
+    """The place to run the suite in `root`, or scripts alone where it is None.
+
+    Raises InputError where the suite's device switch is not known, TargetError where a target is not there.
+    """
+    settings = settings_for(root, **given)
+    suite = find_suite(root) if root else None
+    switch = settings.device_env or (suite.device_env if suite else "")
+    if root and not switch:
+        raise InputError(
+            f"how the suite in {root} is told its device is not known: name the environment variable with"
+            " --device-env, or as `device_env` in its tputriage.toml"
+        )
+    return Place(
+        settings=settings,
+        device=find_target(settings.target, settings),
+        reference=find_target(settings.reference, settings),
+        root=root,
+        device_env=switch,
+        suite=suite_name(root),
+    )
+
+
+def suite_name(root: Path | str | None) -> str:
+    """What runs of the same suite have in common: the preset's name, else the name of the folder."""
+    if not root:
+        return ""
+    suite = find_suite(Path(root))
+    return suite.name if suite else Path(root).name
+
+
+def suite_folder(given: Path | None, settings_root: str, reported: str) -> Path:
+    """The suite's folder on this machine; raises InputError where it is not here."""
+    for candidate in (given, Path(settings_root) if settings_root else None, Path(reported) if reported else None):
+        if candidate is not None:
+            if candidate.is_dir():
+                return candidate.resolve()
+            raise InputError(
+                f"the suite's folder {candidate} is not on this machine: point to your copy with --root DIR"
+                " (`collect --no-rerun` reads without it)"
+            )
+    raise InputError("no report says where the suite is: point to its folder with --root DIR")
+
+
+@contextmanager
+def workers(place: Place, test_ids: Sequence[str] = ()) -> Iterator[tuple[Runner, Runner]]:
+    """(device, reference): one worker each, with the files of these tests collected; none where there are none."""
+    files = files_of(test_ids, place.root) if place.root else ()
+    options = {
+        "root": place.root,
+        "files": files,
+        "device_env": place.device_env,
+        "env": place.settings.env,
+        "pytest_args": place.settings.pytest_args,
+    }
+    with Worker(place.device, **options) as device, Worker(place.reference, **options) as reference:
+        yield device, reference

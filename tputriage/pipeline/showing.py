@@ -1,0 +1,157 @@
+"""`tputriage show` and `explain`, and the views that other commands end with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import RenderableType
+
+from tputriage.collect import Collected
+from tputriage.console import Done, table, visible
+from tputriage.model import Dossier, Run, Verdict, VerdictKind
+from tputriage.pipeline.lookup import find_bucket
+from tputriage.signatures import explain as explain_signature
+from tputriage.signatures import nearest
+from tputriage.store import open_store
+
+TESTS_SHOWN = 20
+
+
+def collected_view(found: Collected, verdicts: Mapping[str, Verdict], notes: Sequence[str]) -> Done:
+    """What `collect` answers: the numbers, then the buckets, the largest first."""
+    rows = [
+        {
+            "id": bucket.id,
+            "title": bucket.title,
+            "count": len(bucket.failures),
+            "verdict": verdicts[bucket.id].kind.value,
+            "reason": verdicts[bucket.id].reason,
+            "tests": list(bucket.tests),
+            "representative": bucket.representative,
+        }
+        for bucket in found.buckets
+    ]
+    data = {
+        "tests": found.tests,
+        "outcomes": dict(found.outcomes),
+        "pass_rate": found.pass_rate,
+        "buckets": rows,
+        "notes": list(notes),
+    }
+    numbers = ", ".join(f"{count} {name}" for name, count in found.outcomes.items())
+    rate = "no test ran to an end" if found.pass_rate is None else f"{found.pass_rate:.1%} pass"
+    listing = table(
+        "",
+        ("bucket", "failures", "verdict", "what happens"),
+        ((str(row["id"]), str(row["count"]), str(row["verdict"]), str(row["title"])) for row in rows),
+        right=("failures",),
+    )
+    view: tuple[RenderableType, ...] = (
+        (f"{found.tests} tests: {numbers}; {rate}", "", listing)
+        if rows
+        else (
+            f"{found.tests} tests: {numbers}; {rate}",
+            "nothing failed",
+        )
+    )
+    return Done(data, view, notes=tuple(notes))
+
+
+def show(*, item: str | None, store: Path, quiet: bool) -> Done:
+    """The overview, or all that is known of one bucket or test."""
+    with open_store(store, create=False) as opened:
+        dossiers = opened.dossiers()
+        if item is None:
+            return _overview(dossiers)
+        dossier, _ = find_bucket(opened, dossiers, item)
+        return Done(_json(dossier), _parts(dossier))
+
+
+def explain(*, item: str, store: Path, quiet: bool) -> Done:
+    """The exact inputs of a bucket's signature, which rule changed what, and why it has its verdict."""
+    with open_store(store, create=False) as opened:
+        dossiers = opened.dossiers()
+        dossier, test = find_bucket(opened, dossiers, item)
+    failure = next(failure for failure in dossier.bucket.failures if failure.test_id == test)
+    said = explain_signature(failure)
+    others = [other.bucket for other in dossiers if other.bucket.id != dossier.bucket.id]
+    neighbour = nearest(dossier.bucket, others)
+    verdict = dossier.verdict
+    data = {
+        "bucket": dossier.bucket.id,
+        "test_id": test,
+        "signature": msgspec.to_builtins(said),
+        "nearest": msgspec.to_builtins(neighbour),
+        "verdict": verdict.kind.value if verdict else None,
+        "reason": verdict.reason if verdict else "",
+    }
+    lines = [f"{dossier.bucket.id}  {dossier.bucket.title}", "", *said.lines()]
+    if neighbour is not None:
+        lines += ["", neighbour.sentence()]
+    if verdict is not None:
+        lines += ["", f"verdict {verdict.kind}: {verdict.reason}"]
+    return Done(data, tuple(visible(line) for line in lines))
+
+
+def _overview(dossiers: Sequence[Dossier]) -> Done:
+    rows = [
+        {
+            "id": item.bucket.id,
+            "title": item.bucket.title,
+            "count": len(item.bucket.tests),
+            "verdict": item.verdict.kind.value if item.verdict else VerdictKind.UNDECIDED.value,
+            "repro": item.repro.status.value if item.repro else "",
+            "issue": item.issue,
+        }
+        for item in dossiers
+    ]
+    listing = table(
+        "",
+        ("bucket", "tests", "verdict", "repro", "issue", "what happens"),
+        (
+            (
+                str(row["id"]),
+                str(row["count"]),
+                str(row["verdict"]),
+                str(row["repro"]),
+                f"#{row['issue']}" if row["issue"] else "",
+                str(row["title"]),
+            )
+            for row in rows
+        ),
+        right=("tests",),
+    )
+    return Done({"buckets": rows}, (listing if rows else "no failure is stored",))
+
+
+def _json(dossier: Dossier) -> dict[str, Any]:
+    value: dict[str, Any] = msgspec.to_builtins(dossier)
+    return value
+
+
+def _parts(dossier: Dossier) -> tuple[RenderableType, ...]:
+    bucket, verdict, repro = dossier.bucket, dossier.verdict, dossier.repro
+    parts: list[RenderableType] = [f"{bucket.id}  {visible(bucket.title)}", ""]
+    if verdict is not None:
+        parts += [f"verdict {verdict.kind}: {visible(verdict.reason)}", *_runs(verdict.runs), ""]
+        parts += [table("", ("setting", "outcome"), verdict.matrix), ""] if verdict.matrix else []
+    if repro is not None:
+        parts += [f"repro {repro.status} ({repro.level}, {repro.lines} lines): {repro.script}", "", repro.source]
+        parts += [repro.condition, ""] if repro.condition else []
+    tests = [f"  {visible(test)}" for test in bucket.tests[:TESTS_SHOWN]]
+    more = len(bucket.tests) - len(tests)
+    parts += [f"{len(bucket.tests)} tests", *tests, *([f"  and {more} more"] if more > 0 else [])]
+    if dossier.history:
+        first, last = dossier.history[0], dossier.history[-1]
+        parts += ["", f"first seen in {first.place}, last in {last.place}"]
+    return tuple(parts)
+
+
+def _runs(runs: Sequence[Run]) -> list[RenderableType]:
+    if not runs:
+        return []
+    rows = ((run.target, run.outcome.value, f"{run.seconds:.1f}", run.command) for run in runs)
+    return [table("", ("target", "outcome", "s", "to repeat it"), rows, right=("s",))]

@@ -1,0 +1,46 @@
+"""`tputriage verify`: every stored repro against what is installed now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tputriage.console import Done, progress, table
+from tputriage.minimize.roads import VERIFICATIONS, judge_fresh
+from tputriage.model import Dossier
+from tputriage.pipeline.lookup import find_bucket
+from tputriage.pipeline.place import Place, find_place
+from tputriage.store import Store, open_store
+from tputriage.targets.fresh import run_script
+
+WORDS = {"fail": "still broken", "pass": "fixed", "other": "broken differently"}
+
+
+def verify(*, ids: Sequence[str], store: Path, quiet: bool, root: Path | None, **machine: Any) -> Done:
+    """Exit code 1 where a repro could not be run at all."""
+    with open_store(store, create=False) as opened:
+        chosen = _chosen(opened, ids)
+        place = find_place(None, **machine)
+        rows = []
+        with progress("verifying", quiet=quiet) as step:
+            for number, dossier in enumerate(chosen):
+                step(number, len(chosen), dossier.bucket.title)
+                rows.append(_verified(opened, place, dossier))
+    listing = table("", ("bucket", "now", "repro"), ((row["bucket"], row["result"], row["script"]) for row in rows))
+    return Done({"verifications": rows}, (listing if rows else "no repro is stored: run `tputriage minimize` first",))
+
+
+def _chosen(store: Store, ids: Sequence[str]) -> list[Dossier]:
+    dossiers = store.dossiers()
+    picked = [find_bucket(store, dossiers, item)[0] for item in ids] if ids else list(dossiers)
+    return [dossier for dossier in picked if dossier.repro is not None and dossier.repro.source]
+
+
+def _verified(store: Store, place: Place, dossier: Dossier) -> dict[str, str]:
+    repro = dossier.repro
+    assert repro is not None
+    path = store.write_script(f"{dossier.bucket.id}.py", repro.source)
+    runs = run_script(place.device, path, limit_s=place.settings.limit_s, times=VERIFICATIONS)
+    result = WORDS[judge_fresh(dossier.bucket.signature, runs)]
+    return {"bucket": dossier.bucket.id, "result": result, "script": str(path), "target": place.device.name}
