@@ -72,6 +72,7 @@ def commands() -> None:
 @commands.command()
 @click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--rerun/--no-rerun", default=True, help="Rerun representatives on the target and on CPU, or only read.")
+@click.option("--again", is_flag=True, help="Rerun also what has a verdict from these reports already.")
 @click.option("--salvage", is_flag=True, help="Read the whole tests of a damaged report, and say what was lost.")
 @_machine
 @_shared

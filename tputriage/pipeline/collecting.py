@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +19,38 @@ from tputriage.store import Store, open_store
 SHRUNK = 0.05  # a suite that collects this much fewer tests than last time has probably lost a file
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What `collect` is about to do, found out before anything is stored."""
-
-    found: Collected
-    place: Place | None
-
-
 def collect(
-    *, reports: Sequence[Path], rerun: bool, salvage: bool, store: Path, quiet: bool, root: Path | None, **machine: Any
+    *,
+    reports: Sequence[Path],
+    rerun: bool,
+    again: bool,
+    salvage: bool,
+    store: Path,
+    quiet: bool,
+    root: Path | None,
+    **machine: Any,
 ) -> Done:
-    """Bad input raises before the store is opened, so the store stays as it was."""
+    """Bad input raises before the store is opened, so the store stays as it was.
+
+    A run that was stopped goes on: only buckets without a verdict, or with failures in a report that is new,
+    are rerun. `again` reruns them all.
+    """
     read = [read_report(path, salvage=salvage) for path in reports]
     place = _place(read, root, machine) if rerun else None
     with open_store(store) as opened:
         found = bucket_reports(read, opened.known_keys())
         notes = (*found.notes, *_guard(opened, found.reports))
-        _keep(opened, found)
-        verdicts = _judge(opened, _Plan(found, place), quiet=quiet)
-        return collected_view(found, verdicts, notes)
+        new = _keep(opened, found)
+        first = _judge_at_once(opened, found.buckets)
+        if place is None:
+            return collected_view(found, first, notes)
+        asked = [
+            bucket
+            for bucket in found.buckets
+            if judge_without_runs(bucket).kind is VerdictKind.UNDECIDED
+            and (again or bucket.id in new or first[bucket.id].kind is VerdictKind.UNDECIDED)
+        ]
+        return collected_view(found, first | _rerun(opened, place, asked, found, quiet=quiet), notes)
 
 
 def _place(read: Sequence[Report], root: Path | None, machine: Mapping[str, Any]) -> Place:
@@ -61,21 +72,27 @@ def _guard(store: Store, reports: Sequence[Report]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _keep(store: Store, found: Collected) -> None:
+def _keep(store: Store, found: Collected) -> set[str]:
+    """Store the reports; the ids of buckets that have failures in a report that was not stored before."""
+    new: set[str] = set()
     for report in found.reports:
-        store.add_report(report, suite_name(report.root), found.buckets_of(report))
+        buckets = found.buckets_of(report)
+        if store.add_report(report, suite_name(report.root), buckets):
+            new.update(bucket.id for bucket in buckets)
+    return new
 
 
-def _judge(store: Store, plan: _Plan, *, quiet: bool) -> dict[str, Verdict]:
-    """{bucket id: verdict}; those that no rerun can change come first, and cost nothing."""
-    verdicts = {bucket.id: judge_without_runs(bucket) for bucket in plan.found.buckets}
-    for bucket_id, verdict in verdicts.items():
-        if verdict.kind is not VerdictKind.UNDECIDED or store.dossier(bucket_id).verdict is None:
-            store.save_verdict(bucket_id, verdict)
-    if plan.place is None:
-        return {bucket_id: store.dossier(bucket_id).verdict or verdict for bucket_id, verdict in verdicts.items()}
-    asked = [bucket for bucket in plan.found.buckets if verdicts[bucket.id].kind is VerdictKind.UNDECIDED]
-    return verdicts | _rerun(store, plan.place, asked, plan.found, quiet=quiet)
+def _judge_at_once(store: Store, buckets: Sequence[Bucket]) -> dict[str, Verdict]:
+    """{bucket id: verdict} as text alone gives it; a verdict that runs have given before stands."""
+    verdicts = {}
+    for bucket in buckets:
+        said, stored = judge_without_runs(bucket), store.dossier(bucket.id).verdict
+        if stored is not None and said.kind is VerdictKind.UNDECIDED:
+            said = stored
+        else:
+            store.save_verdict(bucket.id, said)
+        verdicts[bucket.id] = said
+    return verdicts
 
 
 def _rerun(
