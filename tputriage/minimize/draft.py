@@ -1,0 +1,36 @@
+"""What a road hands back: a script that fails as wanted, not yet verified in fresh processes, and what is known.
+
+The pipeline turns a Draft into a Repro; nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tputriage.model import Failure, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A script that a road ended at."""
+
+    source: str  # what was asked of the oracle last; `emit.finish` gives it header and form
+    level: Level
+    operator: str = ""  # public function, or aten operator, at fault
+    actual: str = ""  # last line of what happens on the device
+    expected: str = ""  # what the reference does, one clause
+    condition: str = ""  # when it fails, one sentence
+    conditions: tuple[tuple[str, str], ...] = ()  # (variation, "fail" | "pass" | "error: …")
+    cause_proven: str = ""  # what the counterfactual run showed; "" where none was made
+    findings: tuple[Failure, ...] = ()  # failures of another kind met on the way
+    reason: str = ""  # what stood in the way of a shorter road
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Road:
+    """A road's answer: a draft, or why the road does not apply here."""
+
+    draft: Draft | None
+    reason: str = ""  # one sentence, set where there is no draft
+    runs: int = 0  # executions that the oracle did not count: capturing, counterfactual
