@@ -141,6 +141,7 @@ class Run:
     knobs: Mapping[str, str] = field(default_factory=dict)  # environment set for this run only
     last_words: str = ""  # end of stderr, where the process died
     command: str = ""  # what a person types to repeat it
+    versions: Mapping[str, str] = field(default_factory=dict)  # as in Report, where the run was of what is installed
 
 
 class VerdictKind(StrEnum):
@@ -238,6 +239,8 @@ class TrackedIssue:
     updated_s: float = 0.0
     closed_s: float = 0.0
     url: str = ""
+    repository: str = ""  # owner/name; "" for the plan's own repository
+    duplicate_of: int | None = None  # where it was closed as a duplicate and says of which
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +256,7 @@ class Step:
     body: str = ""
     comment: str = ""  # posted beside the action, where it changes an issue's state
     repository: str = ""
+    state_reason: str = ""  # of a close: "completed" | "duplicate"
 
 
 @dataclass(frozen=True, slots=True)
