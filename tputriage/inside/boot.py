@@ -1,0 +1,80 @@
+"""Brings a target's device up as far as importing goes; the device itself is touched only after the fork.
+
+For the emulator this does by hand what torch_tpu's loader does when it finds a TPU on the PCI bus, with a CPU
+PJRT plugin in the place of libtpu.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+from typing import Any
+
+# Words of PJRT's C interface (pjrt_c_api.h): PJRT_Api is struct_size, extension_start, a version struct of
+# three words, then function pointers, of which PJRT_Client_Create is the eleventh. PJRT_Client_Create_Args is
+# struct_size, extension_start, create_options, num_options, …
+WORD = ctypes.sizeof(ctypes.c_void_p)
+CLIENT_CREATE = 15 * WORD
+NUM_OPTIONS = 3 * WORD
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+_kept: list[Any] = []  # ctypes callbacks live as long as the process may call them
+
+
+def bring_up(device: str, plugin: str) -> None:
+    """Imports torch with `device` registered; raises what torch raises where that cannot be."""
+    if plugin:
+        _bring_up_emulator(plugin)
+    # Imported by hand, since the environment of the target has to stand before.
+    importlib.import_module("torch").device(device)
+
+
+def _bring_up_emulator(plugin: str) -> None:
+    os.environ["TPU_LIBRARY_PATH"] = plugin
+    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"  # the loader would look for a PCI device, and find none
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    torch = importlib.import_module("torch")
+    loader = importlib.import_module("torch_tpu._loader")
+    os.environ["TPU_LIBRARY_PATH"] = plugin  # importing torch_tpu points it to libtpu
+    accept_options(plugin)
+    loader._init_device("tpu")
+    switch_attention_kernels_off(torch)
+
+
+def switch_attention_kernels_off(torch: Any) -> None:
+    """Attention on `tpu` is a TPU custom kernel that no CPU plugin has; the math path runs everywhere."""
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    torch.backends.cuda.enable_flash_sdp(False)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
+
+
+def accept_options(plugin: str) -> None:
+    """Makes the plugin's PJRT_Client_Create try again without options where it refuses the ones it is given.
+
+    torch_tpu passes `premapped_buffer_size`, which newer CPU plugins reject as unknown.
+    """
+    library = ctypes.CDLL(plugin)
+    library.GetPjrtApi.restype = ctypes.c_void_p
+    slot = library.GetPjrtApi() + CLIENT_CREATE
+    create = _FUNCTION(ctypes.c_void_p.from_address(slot).value or 0)
+
+    def create_or_retry(arguments: int) -> int | None:
+        error = create(arguments)
+        count = ctypes.c_size_t.from_address(arguments + NUM_OPTIONS)
+        if error and count.value:
+            count.value = 0
+            error = create(arguments)
+        return error
+
+    replacement = _FUNCTION(create_or_retry)
+    _kept.extend((library, create, replacement))
+    _make_writable(slot)
+    ctypes.c_void_p.from_address(slot).value = ctypes.cast(replacement, ctypes.c_void_p).value
+
+
+def _make_writable(address: int) -> None:
+    page = os.sysconf("SC_PAGESIZE")
+    start = address & ~(page - 1)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(2 * page), 3) != 0:
+        raise OSError(ctypes.get_errno(), "the plugin's function table cannot be made writable")

@@ -1,0 +1,17 @@
+"""One script: {"source", "argv": [what it is told, the device first], "name"}."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..running import run_script
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
+    """{"outcome": passed | failed, "failures", "duration_s"}, see `running.run_script`."""
+    argv = payload.get("argv", [session.device])
+    return run_script(payload["source"], name=payload.get("name", "repro.py"), argv=argv)

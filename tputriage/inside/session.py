@@ -1,0 +1,90 @@
+"""What a worker holds while it serves: the device's name, the collected tests, and what broke collecting them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import platform
+import sys
+import threading
+from dataclasses import dataclass, field
+from select import POLLHUP, poll
+from typing import Any
+
+from . import boot, collecting, record
+from .wire import LineReader, LineWriter
+from .worker import serve_forever
+
+
+@dataclass
+class Session:
+    """One worker's state before any fork; children inherit it and may do with their copy what they like."""
+
+    device: str  # what torch calls the device under test
+    plugin: str  # path of the PJRT plugin, "" on hardware and CPU
+    root: str  # pytest's rootdir, "" where only scripts are run
+    slots: int
+    memory_bytes: int  # resident memory at which a child is ended; 0 for none
+    scratch: str  # a folder for the children's temporary folders
+    items: dict[str, Any] = field(default_factory=dict)  # pytest items by node id, in collection order
+    broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # collection failures by node id
+
+
+def run(requests_fd: int, answers_fd: int) -> None:
+    """The worker's whole life. Leaves by `os._exit`: an interpreter that used the device takes 8 s to end."""
+    os.set_inheritable(requests_fd, False)
+    os.set_inheritable(answers_fd, False)
+    requests, answers = LineReader(requests_fd), LineWriter(answers_fd)
+    config = requests.read_one()
+    if config is None:
+        os._exit(0)
+    orphaned = threading.Event()
+    threading.Thread(target=_leave_with_parent, args=(requests_fd, orphaned), daemon=True).start()
+    session = Session(
+        **{name: config[name] for name in ("device", "plugin", "root", "slots", "memory_bytes", "scratch")}
+    )
+    try:
+        boot.bring_up(session.device, session.plugin)
+    except BaseException as exc:
+        answers.put({"refused": f"{record.type_name(exc)}: {record.message_of(exc)}"})
+        os._exit(1)
+
+    def serve() -> None:
+        orphaned.set()
+        ready = {"tests": len(session.items), "broken": list(session.broken.values())}
+        serve_forever(session, requests, answers, ready)
+
+    if config["files"]:
+        _collect(session, config, answers, serve)
+    serve()
+
+
+def _collect(session: Session, config: dict[str, Any], answers: LineWriter, serve: Any) -> None:
+    if importlib.util.find_spec("pytest") is None:
+        answers.put({"refused": f"{sys.executable} has no pytest: install it there"})
+        os._exit(1)
+    sys.path.insert(0, session.root)  # as `python -m pytest` does
+    collecting.collect(session, config["files"], config["pytest_args"], serve)
+
+
+def _leave_with_parent(fd: int, done: threading.Event) -> None:
+    """Ends this process when the parent goes while torch is imported or tests are collected; later the loop sees it."""
+    poller = poll()
+    poller.register(fd, POLLHUP)
+    while not done.is_set():
+        if any(event & POLLHUP for _, event in poller.poll(1000)):
+            os._exit(0)
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of every package that can be at fault."""
+    found = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
+    metadata = importlib.import_module("importlib.metadata")
+    for key, name in (("torch_tpu", "torch-tpu"), ("libtpu", "libtpu"), ("pytest", "pytest")):
+        try:
+            found[key] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    found["torch"] = str(importlib.import_module("torch").__version__)
+    return found

@@ -1,0 +1,178 @@
+"""The loop of a worker: takes jobs, forks a child for each, ends it at its limit, and answers.
+
+The worker itself never touches the device: a PJRT client does not survive a fork, so each child brings up its
+own. One thread, one selector; nothing here waits for any child.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import record
+from .children import FALLBACK, Child, fork_child
+from .wire import LineReader, LineWriter
+
+if TYPE_CHECKING:
+    from .session import Session
+
+TICK_S = 0.1  # how often limits and memory are looked at while children run
+GRACE_S = 1.5  # between SIGTERM, on which the child writes its stack, and SIGKILL
+KINDS = Path(__file__).parent / "kinds"
+
+
+def serve_forever(session: Session, requests: LineReader, answers: LineWriter, ready: Mapping[str, Any]) -> None:
+    """Leaves by `os._exit` when the parent closes its side, or is gone."""
+    gc.collect()
+    gc.freeze()  # keeps the collector from touching, and so copying, the pages shared with the children
+    loop = _Loop(session, requests, answers)
+    try:
+        answers.put({"ready": ready})
+        while not requests.closed:
+            loop.turn()
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    finally:
+        loop.end_all()
+        os._exit(0)
+
+
+class _Loop:
+    def __init__(self, session: Session, requests: LineReader, answers: LineWriter) -> None:
+        self._session = session
+        self._requests = requests
+        self._answers = answers
+        self._children: dict[int, Child] = {}
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(requests.fd, selectors.EVENT_READ, None)
+
+    def turn(self) -> None:
+        self._watch_answers()
+        for key, _ in self._selector.select(TICK_S if self._children else None):
+            self._react(key)
+        for child in list(self._children.values()):
+            self._look_at(child)
+        self._answers.flush()
+
+    def end_all(self) -> None:
+        for child in list(self._children.values()):
+            self._put_away(child)
+
+    def _watch_answers(self) -> None:
+        watched = self._answers.fd in self._selector.get_map()
+        if self._answers.pending and not watched:
+            self._selector.register(self._answers.fd, selectors.EVENT_WRITE, None)
+        elif watched and not self._answers.pending:
+            self._selector.unregister(self._answers.fd)
+
+    def _react(self, key: selectors.SelectorKey) -> None:
+        if key.data is not None:
+            if not key.data.take(key.fd):
+                self._selector.unregister(key.fd)
+        elif key.fd == self._requests.fd:
+            for message in self._requests.read():
+                self._take(message)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "cancel" in message:
+            child = self._children.get(message["cancel"])
+            if child is not None:
+                self._put_away(child)
+            return
+        child = fork_child(
+            message["id"],
+            lambda: serve_one(message["kind"], message["payload"], self._session),
+            limit_s=message["limit_s"],
+            env=message["env"],
+            scratch=Path(self._session.scratch),
+        )
+        self._children[child.id] = child
+        for fd in child.fds:
+            self._selector.register(fd, selectors.EVENT_READ, child)
+
+    def _look_at(self, child: Child) -> None:
+        if child.complete or child.reap():
+            self._finish(child)
+        elif child.asked_to_end_s:
+            if time.monotonic() - child.asked_to_end_s > GRACE_S:
+                self._finish(child)
+        elif time.monotonic() - child.started_s > child.limit_s:
+            self._end(child, "timeout")
+        elif self._session.memory_bytes and child.resident_bytes() > self._session.memory_bytes:
+            self._end(child, f"it used more than {self._session.memory_bytes >> 20} MiB of memory")
+
+    def _end(self, child: Child, reason: str) -> None:
+        child.ended_for = reason
+        child.asked_to_end_s = time.monotonic()
+        child.signal_group(signal.SIGTERM)
+
+    def _finish(self, child: Child) -> None:
+        self._put_away(child)
+        self._answers.put(answer_of(child))
+
+    def _put_away(self, child: Child) -> None:
+        """Ends the whole group and forgets the child."""
+        del self._children[child.id]
+        child.signal_group(signal.SIGKILL)
+        child.drain()
+        for fd in child.fds:
+            if fd in self._selector.get_map():
+                self._selector.unregister(fd)
+            os.close(fd)
+        deadline = time.monotonic() + 5
+        while not child.reap() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        late = child.folder / FALLBACK
+        if not child.complete and late.is_file():
+            child.result[:] = late.read_bytes()
+        shutil.rmtree(child.folder, ignore_errors=True)
+
+
+def serve_one(kind: str, payload: Mapping[str, Any], session: Session) -> Mapping[str, Any]:
+    """Calls the kind's `serve`; runs in the child. Raises LookupError for a kind that has no file."""
+    if kind not in {path.stem for path in KINDS.glob("*.py")} or kind.startswith("_"):
+        raise LookupError(f"there is no kind of job called {kind!r}")
+    found = importlib.import_module(f".kinds.{kind}", __package__).serve(payload, session)
+    assert isinstance(found, dict)
+    return found
+
+
+def answer_of(child: Child) -> dict[str, Any]:
+    """The message that goes back."""
+    seconds = round(time.monotonic() - child.started_s, 4)
+    words = child.err.decode("utf-8", "replace")
+    base: dict[str, Any] = {"id": child.id, "seconds": seconds, "signal": None, "last_words": words, "value": {}}
+    if child.complete:
+        value = record_output(bytes(child.result), child)
+        return base | {"ended": "done", "value": value}
+    if child.ended_for == "timeout":
+        return base | {"ended": "timeout"}
+    return base | {"ended": "crash"} | _death(child, words)
+
+
+def _death(child: Child, words: str) -> dict[str, Any]:
+    status = child.status or 0
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    if child.ended_for:
+        return {"signal": int(signal.SIGKILL), "last_words": f"{words}\nended: {child.ended_for}"}
+    if number is None:
+        code = os.waitstatus_to_exitcode(status)
+        return {"last_words": f"{words}\nthe process left with exit code {code} before its result was known"}
+    return {"signal": number}
+
+
+def record_output(line: bytes, child: Child) -> dict[str, Any]:
+    """The kind's value, with what the child printed as `output` where the kind says nothing else."""
+    value: dict[str, Any] = json.loads(line)
+    text = child.out.decode("utf-8", "replace") + child.err.decode("utf-8", "replace")
+    value.setdefault("output", record.cut_middle(text, 2 * record.LONGEST_TEXT))
+    return value

@@ -1,0 +1,149 @@
+"""The targets there are, as rows, and which of them this machine has.
+
+Nothing here imports torch or touches a chip: packages are looked for, PCI devices and device files listed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from tputriage.config import Settings, TargetRow
+from tputriage.errors import TargetError
+from tputriage.targets.seam import Target
+
+# PJRT plugins that run XLA on the CPU: name -> path under site-packages.
+PLUGINS = {
+    "xla": "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+    "lammps": "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
+}
+DEFAULT_PLUGIN = "xla"
+GOOGLE = "0x1ae0"  # PCI vendor of TPU chips
+ASK = """
+import importlib.util, sys
+for name in sys.argv[1:]:
+    spec = importlib.util.find_spec(name)
+    print((spec and spec.origin) or "")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One kind of target as shipped."""
+
+    device: str
+    needs: tuple[str, ...]  # modules that the interpreter must have
+    install: str  # what to install where they are missing
+    env: Mapping[str, str] = field(default_factory=dict)
+    emulated: bool = False
+    hardware: bool = False
+
+
+ROWS: Mapping[str, Row] = {
+    "tpu": Row("tpu", ("torch", "torch_tpu"), "pip install 'tputriage[tpu]'", hardware=True),
+    "emulator": Row(
+        "tpu",
+        ("torch", "torch_tpu"),
+        "pip install 'tputriage[emulator]'",
+        env={"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        emulated=True,
+    ),
+    # torch_tpu patches torch globally when it is loaded: the reference must not load it.
+    "cpu": Row("cpu", ("torch",), "pip install torch", env={"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}),
+}
+
+
+def find_target(name: str, settings: Settings) -> Target:
+    """The target called `name`, ready to be used; "auto" is tpu where there is one, else the emulator.
+
+    Raises TargetError, one line with what to install or do, where this machine does not have it.
+    """
+    if name == "auto":
+        return _best(settings)
+    row, own = ROWS.get(name), settings.targets.get(name, TargetRow(device=""))
+    if row is None and name not in settings.targets:
+        known = ", ".join(["auto", *ROWS, *settings.targets])
+        raise TargetError(f"there is no target called {name!r}: take one of {known}, or add it to the settings")
+    row = row or Row(own.device or "tpu", ("torch",), "pip install torch")
+    python = own.python or settings.python or sys.executable
+    _check_packages(name, row, python)
+    plugin = own.plugin or (settings.plugin if row.emulated else "")
+    return Target(
+        name=name,
+        device=own.device or row.device,
+        python=python,
+        env={**row.env, **own.env},
+        plugin=_find_plugin(plugin or DEFAULT_PLUGIN, python) if row.emulated or plugin else "",
+        slots=own.slots or (1 if row.hardware else os.cpu_count() or 1),
+    )
+
+
+def chips() -> int:
+    """TPU chips on this machine, told by the PCI bus or the device files, without opening any."""
+    vendors = Path("/sys/bus/pci/devices").glob("*/vendor")
+    on_bus = sum(1 for path in vendors if _text(path) == GOOGLE)
+    return on_bus or len(list(Path("/dev").glob("accel[0-9]*")))
+
+
+def _best(settings: Settings) -> Target:
+    for name in ("tpu", "emulator"):
+        try:
+            return find_target(name, settings)
+        except TargetError as exc:
+            reason = exc
+    raise TargetError(f"no TPU and no emulator here: {reason}")
+
+
+def _check_packages(name: str, row: Row, python: str) -> None:
+    if row.emulated and (sys.platform != "linux" or platform.machine() != "x86_64"):
+        raise TargetError(f"the {name} runs on Linux on x86-64 only: torch-tpu has no wheels for other platforms")
+    found = _origins(python, row.needs)
+    missing = [module for module in row.needs if not found[module]]
+    if missing:
+        where = "" if python == sys.executable else f" in {python}"
+        raise TargetError(f"target {name} needs {' and '.join(missing)}{where}: {row.install}")
+    if row.hardware and not chips():
+        raise TargetError(f"target {name} needs a TPU chip, and this machine shows none; --target emulator needs none")
+
+
+def _find_plugin(plugin: str, python: str) -> str:
+    if plugin not in PLUGINS:
+        if not Path(plugin).is_file():
+            raise TargetError(f"there is no PJRT plugin at {plugin}: name a file, or one of {', '.join(PLUGINS)}")
+        return str(Path(plugin).resolve())
+    torch = _origins(python, ("torch",))["torch"]
+    path = Path(torch).parent.parent / PLUGINS[plugin]
+    if not path.is_file():
+        raise TargetError(f"the emulator's plugin {plugin!r} is not installed: pip install 'tputriage[emulator]'")
+    return str(path)
+
+
+def _origins(python: str, modules: tuple[str, ...]) -> dict[str, str]:
+    """Where `python` would import each module from; "" for those it does not have."""
+    if python == sys.executable:
+        specs = {name: importlib.util.find_spec(name) for name in modules}
+        return {name: (spec.origin or "") if spec else "" for name, spec in specs.items()}
+    return dict(zip(modules, _ask(python, modules), strict=True))
+
+
+@cache
+def _ask(python: str, modules: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        done = subprocess.run([python, "-c", ASK, *modules], capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError) as exc:
+        raise TargetError(f"the interpreter {python} cannot be used: {exc}") from exc
+    return tuple(done.stdout.splitlines())
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except OSError:
+        return ""
