@@ -24,11 +24,21 @@ except ImportError:  # scripts alone need no pytest
     pytest = None  # type: ignore[assignment]
 
 Around = Callable[[], AbstractContextManager[Any]]
+Caught = Callable[[BaseException], None]
 Value = dict[str, Any]
 
 
-def run_test(session: Session, test_id: str, *, before: Sequence[str] = (), around: Around = nullcontext) -> Value:
+def run_test(
+    session: Session,
+    test_id: str,
+    *,
+    before: Sequence[str] = (),
+    around: Around = nullcontext,
+    caught: Caught = lambda exc: None,
+) -> Value:
     """Setup, call and teardown of one test, after the tests `before` it; `around` is entered for its call alone.
+
+    `caught` gets each exception of the test before it becomes a record.
 
     {"outcome", "failures": [...], "duration_s", "reason"}: outcome in pytest's words, or `unavailable` with
     the reason where there is no such test. Failures of the tests before it do not count.
@@ -36,7 +46,7 @@ def run_test(session: Session, test_id: str, *, before: Sequence[str] = (), arou
     missing = [name for name in (*before, test_id) if name not in session.items]
     if missing:
         return _not_there(session, missing[0], test_id)
-    recorder = Recorder(session, test_id, around)
+    recorder = Recorder(session, test_id, around, caught)
     config = session.items[test_id].config
     config.pluginmanager.register(recorder)
     run = [*(name for name in before if name != test_id), test_id]
@@ -82,6 +92,7 @@ def run_script(source: str, *, name: str = "repro.py", argv: Sequence[str] = (),
         if exc.code not in (None, 0):
             failures = [_left(exc, name)]
     except BaseException as exc:
+        caught(exc)
         failures = [record.failure(exc, test_id=name, phase="call", outcome="failed", root=folder)]
     return {
         "outcome": "failed" if failures else "passed",
@@ -117,15 +128,17 @@ def _broken_parent(broken: Mapping[str, Value], name: str) -> Value | None:
 class Recorder:
     """A pytest plugin that listens to one test's reports and exceptions."""
 
-    def __init__(self, session: Session, test_id: str, around: Around) -> None:
+    def __init__(self, session: Session, test_id: str, around: Around, caught: Caught) -> None:
         self._session = session
         self._test_id = test_id
         self._around = around
+        self._caught = caught
         self.failures: list[Value] = []
         self.reason = ""
         self._words: list[str] = []  # outcomes by phase, in order
 
     def note(self, phase: str, outcome: str, exc: BaseException) -> None:
+        self._caught(exc)
         self._words.append("error" if phase != "call" else outcome)
         self.failures.append(
             record.failure(exc, test_id=self._test_id, phase=phase, outcome=self._words[-1], root=self._session.root)
