@@ -1,1 +1,24 @@
-"""Normalise a message, sign a failure, group failures into buckets."""
+"""What makes two failures the same bug: normalise, sign, bucket, explain. Pure; reads no file."""
+
+from tputriage.signatures.families import Family, Identity, Kind, family_of
+from tputriage.signatures.grouping import Regrouped, group, regroup
+from tputriage.signatures.signing import CURRENT, PAST, RuleSet, old_keys, same_bug, second_key, sign
+from tputriage.signatures.titles import title_of
+
+__all__ = [
+    "CURRENT",
+    "PAST",
+    "Family",
+    "Identity",
+    "Kind",
+    "Regrouped",
+    "RuleSet",
+    "family_of",
+    "group",
+    "old_keys",
+    "regroup",
+    "same_bug",
+    "second_key",
+    "sign",
+    "title_of",
+]

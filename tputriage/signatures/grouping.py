@@ -1,0 +1,109 @@
+"""Buckets: failures that share a signature, under ids that outlive a change of the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tputriage.model import Bucket, Failure, Signature
+from tputriage.signatures.families import BY_NAME, Kind
+from tputriage.signatures.signing import PAST, RuleSet, old_keys, sign
+from tputriage.signatures.titles import title_of
+
+
+def group(
+    failures: Iterable[Failure], known: Mapping[str, str] | None = None, past: Sequence[RuleSet] = PAST
+) -> tuple[Bucket, ...]:
+    """The failures as buckets, largest first.
+
+    `known` maps keys (current ones and aliases) to the ids under which buckets are stored. A bucket whose
+    own or older key is known keeps that id. Where one stored bucket falls apart under newer rules, its
+    largest part keeps the id; where several become one, the id that most of its failures had.
+    """
+    signatures: dict[str, Signature] = {}
+    members: dict[str, list[Failure]] = {}
+    for failure in failures:
+        signature = sign(failure)
+        signatures.setdefault(signature.key, signature)
+        members.setdefault(signature.key, []).append(failure)
+    known, taken, buckets = known or {}, set[str](), []
+    for key in sorted(members, key=lambda key: (-len(members[key]), key)):
+        older = Counter(old for failure in members[key] for old in old_keys(failure, past)) if past else Counter()
+        identity = _id(key, older, known, taken)
+        taken.add(identity)
+        aliases = tuple(old for old, _ in older.most_common())
+        title = title_of(signatures[key], members[key])
+        buckets.append(Bucket(identity, signatures[key], title, tuple(members[key]), aliases))
+    return tuple(buckets)
+
+
+def _id(key: str, older: Counter[str], known: Mapping[str, str], taken: set[str]) -> str:
+    for candidate in (key, *(old for old, _ in older.most_common())):
+        stored = known.get(candidate, "")
+        if stored and stored not in taken:
+            return stored
+    fresh = f"b{key[:10]}"
+    return fresh if fresh not in taken else f"b{key[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    """Buckets after causes were found, and a sentence for each that merged or split."""
+
+    buckets: tuple[Bucket, ...]
+    notes: tuple[str, ...]
+
+
+def regroup(buckets: Sequence[Bucket], operators: Mapping[str, str]) -> Regrouped:
+    """The buckets once the failing operator of some tests (`{test id: operator}`) is known.
+
+    The cause outranks the symptom. Where all found operators of a bucket agree, they stand for its other
+    failures too; where they differ, the bucket splits, and what nobody looked into stays in the old one.
+    Only buckets whose text says little are touched: a message that names its operator is a cause already.
+    """
+    changed, notes = [failure for bucket in buckets for failure in _with_causes(bucket, operators)], []
+    before = {sign(failure).key: bucket for bucket in buckets for failure in bucket.failures}
+    after = group(changed, {key: bucket.id for key, bucket in before.items()} | _by_id(buckets, operators))
+    home = {failure.test_id: bucket for bucket in buckets for failure in bucket.failures}
+    for bucket in after:
+        origins = list(dict.fromkeys(home[failure.test_id].id for failure in bucket.failures))
+        if len(origins) > 1:
+            notes.append(f"{', '.join(origins)} are one: {bucket.signature.operator} is at fault in each")
+    for bucket in buckets:
+        parts = [part for part in after if any(failure.test_id in bucket.tests for failure in part.failures)]
+        if len(parts) > 1:
+            causes = ", ".join(part.signature.operator or "not yet known" for part in parts)
+            notes.append(f"{bucket.id} falls into {len(parts)} by cause: {causes}")
+    return Regrouped(tuple(_aliased(bucket, home) for bucket in after), tuple(notes))
+
+
+def _with_causes(bucket: Bucket, operators: Mapping[str, str]) -> Iterable[Failure]:
+    found = {operators[test] for test in bucket.tests if operators.get(test)}
+    common = next(iter(found)) if len(found) == 1 else ""
+    family = BY_NAME[bucket.signature.family]
+    if family.kind not in (Kind.NUMERIC, Kind.SECONDARY, Kind.EXCEPTION) or bucket.signature.operator:
+        return bucket.failures
+    return [
+        replace(failure, operator=operators.get(failure.test_id) or common or failure.operator)
+        for failure in bucket.failures
+    ]
+
+
+def _by_id(buckets: Sequence[Bucket], operators: Mapping[str, str]) -> dict[str, str]:
+    """The new keys of each bucket's failures, leading to the bucket's id; the largest bucket wins."""
+    ids: dict[str, str] = {}
+    for bucket in sorted(buckets, key=lambda bucket: len(bucket.failures)):
+        ids |= {sign(failure).key: bucket.id for failure in _with_causes(bucket, operators)}
+    return ids
+
+
+def _aliased(bucket: Bucket, home: Mapping[str, Bucket]) -> Bucket:
+    """The bucket with the keys of those it came from, so that either finds it later."""
+    keys = dict.fromkeys(bucket.aliases)
+    for failure in bucket.failures:
+        old = home[failure.test_id]
+        if old.id == bucket.id or old.signature.key not in keys:
+            keys |= dict.fromkeys((old.signature.key, *old.aliases))
+    keys.pop(bucket.signature.key, None)
+    return replace(bucket, aliases=tuple(keys))

@@ -1,0 +1,269 @@
+"""Normalisation: what of a message is chance, and what it becomes. One row a rule, applied in order.
+
+Each row carries a pair that it must make equal and a pair that must stay apart after all rules; the tests
+walk the table. What stays: the structure of shapes, dtypes, operator and API names, error codes.
+`needle` is a literal that a message must hold for the rule to matter: most rules cost one substring search.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+LONGEST_INPUT = 4_000
+LONGEST_TEMPLATE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`pattern` is replaced by `into`; "" for `needle` means always."""
+
+    name: str
+    pattern: re.Pattern[str]
+    into: str
+    needle: str
+    merges: tuple[str, str]
+    keeps: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one rule did to one message."""
+
+    rule: str
+    before: str
+    after: str
+
+
+def _rule(
+    name: str, pattern: str, into: str, needle: str, merges: tuple[str, str], keeps: tuple[str, str], flags: int = 0
+) -> Rule:
+    return Rule(name, re.compile(pattern, flags), into, needle, merges, keeps)
+
+
+CUTS = (
+    _rule(
+        "ansi",
+        r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))",
+        "",
+        "\x1b",
+        ("\x1b[31mbad value\x1b[0m", "bad value"),
+        ("\x1b[31mbad value\x1b[0m", "\x1b[31mbad dtype\x1b[0m"),
+    ),
+    _rule(
+        "cpp-trace",
+        r"\s*(?:C\+\+ error trace \(starting from the origin\):|C\+\+ CapturedTraceback:"
+        r"|Exception raised from \S+ at .*\(most recent call first\):).*\Z",
+        "",
+        "C++",
+        ("boom\n\nC++ error trace (starting from the origin):\na.cc:12: F()", "boom"),
+        ("boom\n\nC++ error trace (starting from the origin):\na.cc:1: F()", "bang"),
+        re.S,
+    ),
+    _rule(
+        "c10-trace",
+        r"\s*Exception raised from \S+ at .*\Z",
+        "",
+        "Exception raised from",
+        ("boom\nException raised from f at a.cpp:12 (most recent call first):\nframe #0", "boom"),
+        ("boom\nException raised from f at a.cpp:12", "bang\nException raised from f at a.cpp:12"),
+        re.S,
+    ),
+    _rule(
+        "while-executing",
+        r"\n\s*While executing %?\w.*\Z",
+        "",
+        "While executing",
+        ("boom\n\nWhile executing %view : [num_users=1]", "boom\n\nWhile executing %mm : [num_users=2]"),
+        ("boom\n\nWhile executing %view", "bang\n\nWhile executing %view"),
+        re.S,
+    ),
+    _rule(
+        "compile-advice",
+        r"\n\s*(?:Set TORCHDYNAMO_VERBOSE=1|Set TORCH_LOGS=|You can suppress this exception|from user code:"
+        r"|Developer debug context:|For more details about this graph break|Found from :|Original traceback:"
+        r"|The above exception was|Hint: ).*\Z",
+        "",
+        "\n",
+        ("boom\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace", "boom"),
+        ("boom\n\nfrom user code:\n  a.py", "bang\n\nfrom user code:\n  a.py"),
+        re.S,
+    ),
+    _rule(
+        "lowering-arguments",
+        r"\n\s*args\[\d+\]: .*\Z",
+        "",
+        "args[",
+        ("boom\n  target: aten.mm.default\n  args[0]: TensorBox(", "boom\n  target: aten.mm.default\n  args[0]: 3"),
+        ("boom\n  target: aten.mm.default\n  args[0]: 3", "boom\n  target: aten.bmm.default\n  args[0]: 3"),
+        re.S,
+    ),
+    _rule(
+        "assertion-details",
+        r"\n\s*(?:\+  ?where |\+    ? ?where |\+  and  |Use -v to get|Full diff:|\(pytest_assertion).*\Z",
+        "",
+        "\n",
+        ("assert 1 < 0\n +  where 1 = abs(1)", "assert 2 < 0\n +  where 2 = abs((3 - 1))"),
+        ("assert a\n +  where a = f()", "assert b is None\n +  where b = f()"),
+        re.S,
+    ),
+)
+
+MASKS = (
+    _rule(
+        "object-address",
+        r"<([\w.]+)(?: [^<>\n]{0,200})? at 0x[0-9a-fA-F]+>",
+        r"<\1>",
+        " at 0x",
+        ("<a.B object at 0x7f12ab>", "<a.B object at 0x7f99cd>"),
+        ("<a.B object at 0x7f12ab>", "<a.C object at 0x7f12ab>"),
+    ),
+    _rule(
+        "tensor-value",
+        r"\btensor\((?:[^()]|\([^()]*\))*\)",
+        "<tensor>",
+        "tensor(",
+        ("got tensor([1., 2.], device='tpu:0')", "got tensor(3)"),
+        ("got tensor([1.])", "got ndarray([1.])"),
+    ),
+    _rule(
+        "timestamp",
+        r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b"
+        r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b",
+        "<time>",
+        ":",
+        ("lost at 2026-11-30 05:32:01", "lost at 2026-12-01 07:00:59"),
+        ("lost at 2026-11-30 05:32:01", "lost it"),
+    ),
+    _rule(
+        "web-address",
+        r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>)]+",
+        "<url>",
+        "://",
+        ("cannot reach https://a.example/x?y=1", "cannot reach https://b.example/"),
+        ("cannot reach https://a.example/x", "cannot resolve https://a.example/x"),
+    ),
+    _rule(
+        "temporary-name",
+        r"(?:/[\w.+-]+)*/(?:tmp|pytest-of-\w+)/[^\s'\":;,)\]]*|\btmp[a-z0-9_]{8}\b",
+        "<tmp>",
+        "tmp",
+        ("cannot open /tmp/pytest-of-ci/pytest-0/x.pt", "cannot open /tmp/tmpab12cd34/y.pt"),
+        ("cannot open /tmp/x", "cannot close /tmp/x"),
+    ),
+    _rule(
+        "path",
+        r"(?<![\w/])(?:[A-Za-z]:)?(?:/[\w.@+~-]+){2,}/?(?::\d+)?",
+        "<path>",
+        "/",
+        ("no such file: /home/a/x.pt", "no such file: /home/b/work/y.pt"),
+        ("no such file: /home/a/x.pt", "no such device: /home/a/x.pt"),
+    ),
+    _rule(
+        "address",
+        r"\b0x[0-9a-fA-F]+\b",
+        "0x…",
+        "0x",
+        ("node 0x7f00 is lost", "node 0x55aa is lost"),
+        ("node 0x7f00 is lost", "edge 0x7f00 is lost"),
+    ),
+    _rule(
+        "identifier",
+        r"\b(?=[0-9a-f-]*\d)(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?=[0-9a-f]*[a-f])[0-9a-f]{12,64})\b",
+        "<id>",
+        "",
+        ("run 0f8fad5b-d9cb-469f-a165-70867728950e", "run 7c9e6679-7425-40de-944b-e07fc1f90ae7"),
+        ("feedface is a word", "deadbeef is a word"),
+    ),
+    _rule(
+        "device-index",
+        r"\b(tpu|cuda|xpu|mps|cpu|privateuseone):\d+\b",
+        r"\1:N",
+        ":",
+        ("on tpu:0 only", "on tpu:3 only"),
+        ("on tpu:0 only", "on cpu:0 only"),
+    ),
+    _rule(
+        "error-code",
+        # Kept from the number rule by a joiner that the last rule takes out again.
+        r"(\[Errno |\bHTTP |\bstatus(?:[ _]code)?[ :=]{1,2}|\bexit(?:ed with)? (?:code|status) |\bsignal )(-?\d+)",
+        r"\1#\2",
+        "",
+        ("[Errno 28] no space on 12 disks", "[Errno 28] no space on 13 disks"),
+        ("[Errno 28] failed", "[Errno 12] failed"),
+    ),
+    _rule(
+        "number",
+        # Not the digits of float32, aten::conv2d, E1001, %reshape.5 or an error code.
+        r"(?<![\w#.%])[-+]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?: ?%|(?:[KMGT]i?B?|ms|us|s|B)\b)?(?![\w])"
+        r"|(?<=\d)x(?=\d)",
+        "N",
+        "",
+        ("got 4 and 8 of 49.34G at 1e-05", "got 5 and 16 of 8.00M at 0.001"),
+        ("float32 and E1001", "float64 and E1001"),
+    ),
+    _rule(
+        "special-number",
+        r"(?<![\w.])[-+]?(?:nan|inf)(?![\w.])",
+        "N",
+        "n",
+        ("got nan of 3", "got inf of 5"),
+        ("got nan", "got none"),
+    ),
+    _rule(
+        "long-list",
+        r"\[N(?:, (?:N|\.\.\.)){8,}\]",
+        "[N, …]",
+        "N, N, N, N, N",
+        ("sizes [1, 2, 3, 4, 5, 6, 7, 8, 9]", "sizes [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"),
+        ("shape [4, 2, 1024]", "shape [4, 2]"),
+    ),
+    _rule("code-joiner", r"#(?=-?\d)", "", "#", ("signal 11 of 3", "signal 11 of 4"), ("signal 11", "signal 6")),
+    _rule("space", r"\s+", " ", "", ("a  b\n c 1", "a b c 2"), ("ab", "a b")),
+)
+
+RULES = CUTS + MASKS
+
+# What wraps another error: the wrapper's own words say nothing of the cause. Group 1 is the wrapped type.
+WRAPPERS = (
+    re.compile(r"backend='[^'\n]*' raised:\s*(?:([\w.]+): )"),
+    re.compile(r"LoweringException: (?:([\w.]+): )"),
+    re.compile(r"\AInternalTorchDynamoError: (?:([\w.]+): )"),
+    re.compile(r"(?:\A|\n)[^\n]{0,200}The original exception(?: was)?:?\s*(?:([\w.]+): )"),
+    re.compile(r"\ACaught [\w.]+ in (?:replica|DataLoader worker)[^\n]*\n(?s:.*)\n(?:([\w.]*(?:Error|Exception)): )"),
+)
+
+
+def unwrap(exception: str, message: str) -> tuple[str, str, str]:
+    """(exception, message, wrapper) with what wraps taken off; wrapper is the outer type, or ""."""
+    wrapper = ""
+    for _ in range(4):  # a lowering error inside a backend error, and no endless nesting
+        for pattern in WRAPPERS:
+            found = pattern.search(message[:LONGEST_INPUT])
+            if found:
+                wrapper = wrapper or exception or "?"
+                exception, message = found[1] or exception, message[found.end() :]
+                break
+        else:
+            break
+    return exception, message, wrapper
+
+
+def normalise(message: str, rules: tuple[Rule, ...] = RULES) -> str:
+    """The message's template."""
+    text = message[:LONGEST_INPUT]
+    for rule in rules:
+        if rule.needle in text:
+            text = rule.pattern.sub(rule.into, text)
+    return text.strip()[:LONGEST_TEMPLATE]
+
+
+def changes(message: str, rules: tuple[Rule, ...] = RULES) -> tuple[Change, ...]:
+    """The rules that changed something, in order, with the text before and after each."""
+    done, text = [], message[:LONGEST_INPUT]
+    for rule in rules:
+        after = rule.pattern.sub(rule.into, text) if rule.needle in text else text
+        if after != text:
+            done.append(Change(rule.name, text, after))
+        text = after
+    return tuple(done)

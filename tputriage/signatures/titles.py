@@ -1,0 +1,60 @@
+"""A bucket's title: one line that a person might have written, at most 110 characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tputriage.model import Failure, Signature
+from tputriage.signatures.families import BY_NAME, Identity, Kind
+from tputriage.signatures.rules import CUTS, normalise, unwrap
+
+LONGEST = 110
+_CLAUSE = re.compile(r"(?:; |\. |\.$|: please |, please )", re.I)
+_SPACE = re.compile(r"\s+")
+
+
+def title_of(signature: Signature, failures: Sequence[Failure]) -> str:
+    """The operator and what happens, worded after the first failure."""
+    family = BY_NAME.get(signature.family)
+    if family is None:
+        return _fit(signature.template)
+    if family.identity in (Identity.FAMILY, Identity.OPERATOR):
+        return _fit(family.says.format(operator=signature.operator))
+    if family.identity is Identity.TEST:
+        return _fit(f"{signature.origin[0].rpartition(':')[2]}: {family.says}" if signature.origin else family.says)
+    if family.kind in (Kind.NUMERIC, Kind.COMPILE, Kind.OUT_OF_MEMORY) or family.name in ("assertion", "not-raised"):
+        return _fit(_placed(signature, family.says, failures))
+    return _fit(_led(signature, _said(failures) or signature.template or family.says))
+
+
+def _placed(signature: Signature, says: str, failures: Sequence[Failure]) -> str:
+    if signature.operator:
+        return f"{signature.operator}: {says}"
+    place = signature.origin[0] if signature.origin else ""
+    function = place.rpartition(":")[2] if "/" in place or place.count(":") == 1 else ""
+    expression = signature.origin[-1] if signature.origin and signature.origin[-1] != place else ""
+    detail = expression if expression.startswith("assert ") else _said(failures)
+    return ": ".join(part for part in (function, detail or says) if part)
+
+
+def _said(failures: Sequence[Failure]) -> str:
+    """The first clause of the first failure's message, with its type where the message names no operator."""
+    if not failures:
+        return ""
+    exception, message, _ = unwrap(failures[0].exception, failures[0].message)
+    text = normalise(message, CUTS).split("\n", 1)[0]
+    found = _CLAUSE.search(text, 20)
+    text = text[: found.start()] if found else text
+    kind = exception.rpartition(".")[2]
+    return text if not kind or kind in ("RuntimeError", "AssertionError") or not text else f"{kind}: {text}"
+
+
+def _led(signature: Signature, text: str) -> str:
+    name = signature.operator.rpartition("::")[2]
+    return f"{signature.operator}: {text}" if name and name not in text else text
+
+
+def _fit(text: str) -> str:
+    line = _SPACE.sub(" ", text).strip() or "a failure without a message"
+    return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"
