@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import platform
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,3 +96,12 @@ def workers(place: Place, test_ids: Sequence[str] = ()) -> Iterator[tuple[Runner
     }
     with Worker(place.device, **options) as device, Worker(place.reference, **options) as reference:
         yield device, reference
+
+
+def installed_versions() -> dict[str, str]:
+    """{name: version} of what is installed beside tputriage; what is not there is left out."""
+    found = {}
+    for name, package in (("torch", "torch"), ("torch_tpu", "torch-tpu"), ("libtpu", "libtpu")):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(package)
+    return found | {"python": platform.python_version()}
