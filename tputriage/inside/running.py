@@ -68,7 +68,14 @@ def run_test(
     }
 
 
-def run_script(source: str, *, name: str = "repro.py", argv: Sequence[str] = (), around: Around = nullcontext) -> Value:
+def run_script(
+    source: str,
+    *,
+    name: str = "repro.py",
+    argv: Sequence[str] = (),
+    around: Around = nullcontext,
+    caught: Caught = lambda exc: None,
+) -> Value:
     """The script as a fresh `__main__` in an empty folder of its own: {"outcome", "failures", "duration_s"}.
 
     It passes if it comes to its end or leaves with code 0, as for a shell.
