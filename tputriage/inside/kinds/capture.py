@@ -1,0 +1,35 @@
+"""One test, or one script, with every torch call listened to: {"test_id"} or {"source"}, and "watched": [numbers].
+
+{"outcome", "failures", "raised", "seen", "calls", "history"}: `raised` are the errors that calls raised in
+the order they came up, each with the innermost aten operator and the outermost public call it passed through,
+the modules around it, innermost first, and in backward the forward call it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..ops_record import Recorder
+from ..running import run_script, run_test
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+MOST_TOLD = 400  # calls of the history that are sent
+
+
+def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
+    recorder = Recorder(payload.get("watched", ()))
+    if "source" in payload:
+        said = run_script(payload["source"], argv=[session.device], around=recorder.listening)
+    else:
+        # Around setup and teardown too, which `run_test` itself does not offer.
+        with recorder.listening():
+            said = run_test(session, payload["test_id"])
+    return said | {
+        "raised": recorder.raised,
+        "seen": {str(number): call for number, call in recorder.seen.items()},
+        "calls": recorder.count,
+        "history": list(recorder.history)[-MOST_TOLD:] if payload.get("history") else [],
+    }

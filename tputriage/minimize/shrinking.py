@@ -1,0 +1,252 @@
+"""Makes a captured call smaller, a step at a time, each asked of the oracle as a whole script.
+
+Steps change the call as a value and write it anew, so every candidate is well-formed. The boldest guess comes
+first: most failures depend on nothing but which operator it is, and then three or four runs are enough. What
+is not kept leaves no trace; the oracle is asked a bounded number of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Protocol
+
+from tputriage.minimize.arguments import (
+    CONTIGUOUS,
+    FLOATS,
+    Call,
+    Fill,
+    Items,
+    Tensor,
+    Value,
+    mapped,
+    revalued,
+)
+
+MOST_QUESTIONS = 60
+SMALL = 2  # sizes of one hide strides, and warn in statistics; two is as easy to read
+Change = Callable[[Tensor], Tensor]
+
+
+class Oracle(Protocol):
+    """Whether a script fails on the device as wanted and passes on the reference."""
+
+    def __call__(self, source: str, /) -> bool: ...
+
+
+class Shrink:
+    """The smallest call known to fail as wanted, and the ways to a smaller one."""
+
+    def __init__(self, write: Callable[[Call], str], oracle: Oracle, most: int = MOST_QUESTIONS) -> None:
+        self._write = write
+        self._oracle = oracle
+        self._left = most
+        self._asked: set[str] = set()
+        self.best: Call | None = None
+
+    @property
+    def source(self) -> str:
+        assert self.best is not None
+        return self._write(self.best)
+
+    def start(self, call: Call) -> bool:
+        """Finds a first script that fails as wanted, from the boldest guess to the captured call itself."""
+        return any(self.consider(guess) for guess in openings(call))
+
+    def consider(self, call: Call) -> bool:
+        """Adopts the call if its script is new and fails as wanted."""
+        source = self._write(call)
+        if source in self._asked or self._left <= 0:
+            return False
+        self._asked.add(source)
+        self._left -= 1
+        if not self._oracle(source):
+            return False
+        self.best = call
+        return True
+
+    def shrink(self) -> None:
+        """Every step once; the order is that of what a reader would miss least."""
+        for step in STEPS:
+            step(self)
+
+    def one_by_one(self, change: Change, applies: Callable[[Tensor], bool]) -> None:
+        """`change` for all tensors at once, else for each alone."""
+        assert self.best is not None
+        fitting = [tensor.id for tensor in self.best.tensors if applies(tensor)]
+        if not fitting or self.consider(_changed(self.best, change, fitting)) or len(fitting) == 1:
+            return
+        for number in fitting:
+            self.consider(_changed(self.best, change, [number]))
+
+
+def openings(call: Call) -> Iterator[Call]:
+    plain = plain_values(call)
+    small = resized(_flat(plain), {size: SMALL for size in sizes(plain) if size > SMALL})
+    yield without_options(small)
+    yield small
+    yield mapped(plain, lambda tensor: replace(tensor, requires_grad=False))
+    yield mapped(call, lambda tensor: replace(tensor, requires_grad=False))
+    yield plain
+    yield call
+
+
+def _flat(call: Call) -> Call:
+    """Contiguous, float32, no gradient."""
+    return mapped(call, lambda tensor: replace(_as_float32(tensor), layout=CONTIGUOUS, requires_grad=False))
+
+
+def _as_float32(tensor: Tensor) -> Tensor:
+    return replace(tensor, dtype="float32") if tensor.dtype in FLOATS else tensor
+
+
+def plain_values(call: Call) -> Call:
+    return mapped(call, _plain)
+
+
+def _plain(tensor: Tensor) -> Tensor:
+    return replace(tensor, fill=Fill.ONES if tensor.is_float or tensor.dtype == "bool" else Fill.ZEROS)
+
+
+def _changed(call: Call, change: Change, numbers: Iterable[int]) -> Call:
+    chosen = set(numbers)
+    return mapped(call, lambda tensor: change(tensor) if tensor.id in chosen else tensor)
+
+
+def sizes(call: Call) -> list[int]:
+    """The different sizes of dimensions, largest first."""
+    return sorted({size for tensor in call.tensors for size in tensor.dims}, reverse=True)
+
+
+def resized(call: Call, new: dict[int, int], *, tied: bool = True) -> Call:
+    """Equal sizes stay equal; with `tied`, numbers in lists that are such a size (a shape argument) follow."""
+
+    def walk(value: Value, inside: bool) -> Value:
+        if isinstance(value, Items):
+            return replace(value, items=tuple(walk(item, True) for item in value.items))
+        if isinstance(value, Tensor):
+            return _cut(value, tuple(new.get(size, size) for size in value.dims))
+        counts = tied and inside and type(value) is int and value > SMALL
+        return new.get(value, value) if counts and isinstance(value, int) else value
+
+    kwargs = {key: walk(value, False) for key, value in call.kwargs.items()}
+    return replace(call, args=tuple(walk(value, False) for value in call.args), kwargs=kwargs)
+
+
+def _cut(tensor: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """A tensor of other dimensions, with the leading part of its values where it has them."""
+    if dims == tensor.dims:
+        return tensor
+    layout = tensor.layout if not tensor.layout.strides else CONTIGUOUS
+    if tensor.fill is not Fill.VALUES:
+        return replace(tensor, dims=dims, layout=layout)
+    return replace(tensor, dims=dims, layout=layout, values=_corner(tensor.values, tensor.dims, dims))
+
+
+def _corner(values: tuple[object, ...], old: tuple[int, ...], new: tuple[int, ...]) -> tuple[object, ...]:
+    if not old:
+        return values
+    row = len(values) // old[0] if old[0] else 0
+    rows = [_corner(values[place * row : (place + 1) * row], old[1:], new[1:]) for place in range(min(old[0], new[0]))]
+    return tuple(value for part in rows for value in part)
+
+
+def without_options(call: Call) -> Call:
+    """Only what the function asks for; an out= goes too."""
+    required = set(call.parameters[: call.needed]) | set(call.parameters[: len(call.args)])
+    kwargs = {key: value for key, value in call.kwargs.items() if key in required or isinstance(value, Tensor)}
+    needed = max(call.needed, 1) if call.parameters else len(call.args)
+    return replace(call, args=call.args[:needed], kwargs={k: v for k, v in kwargs.items() if k in required})
+
+
+def drop_gradients(shrink: Shrink) -> None:
+    shrink.one_by_one(lambda tensor: replace(tensor, requires_grad=False), lambda tensor: tensor.requires_grad)
+
+
+def drop_options(shrink: Shrink) -> None:
+    """All optional arguments at once; else each keyword, and positional ones from the end."""
+    assert shrink.best is not None
+    if shrink.consider(without_options(shrink.best)):
+        return
+    for key in tuple(shrink.best.kwargs):
+        kwargs = {name: value for name, value in shrink.best.kwargs.items() if name != key}
+        shrink.consider(replace(shrink.best, kwargs=kwargs))
+    while len(shrink.best.args) > max(shrink.best.needed, 1):
+        if not shrink.consider(replace(shrink.best, args=shrink.best.args[:-1])):
+            return
+
+
+def make_values_plain(shrink: Shrink) -> None:
+    """Ones for floats, zeros for integers; then numbers of no meaning, and what keeps a matrix invertible."""
+    shrink.one_by_one(_plain, lambda tensor: _plain(tensor) != tensor)
+    for fill in (Fill.RANDN, Fill.RAND, Fill.EYE, Fill.ARANGE):
+        shrink.one_by_one(
+            lambda tensor, fill=fill: replace(tensor, fill=fill),  # type: ignore[misc]
+            lambda tensor, fill=fill: tensor.is_float and _is_long(tensor) and _fits(fill, tensor),  # type: ignore[misc]
+        )
+
+
+def _is_long(tensor: Tensor) -> bool:
+    return tensor.fill is Fill.VALUES and len(tensor.values) > SMALL
+
+
+def _fits(fill: Fill, tensor: Tensor) -> bool:
+    return fill is not Fill.EYE or (len(tensor.dims) >= 2 and tensor.dims[-1] == tensor.dims[-2])
+
+
+def make_contiguous(shrink: Shrink) -> None:
+    shrink.one_by_one(lambda tensor: replace(tensor, layout=CONTIGUOUS), lambda tensor: tensor.layout != CONTIGUOUS)
+
+
+def make_float32(shrink: Shrink) -> None:
+    shrink.one_by_one(_as_float32, lambda tensor: tensor.dtype in FLOATS - {"float32"})
+
+
+def shrink_sizes(shrink: Shrink) -> None:
+    """All sizes to two at once, else each class of equal sizes to the least that is tried."""
+    assert shrink.best is not None
+    large = [size for size in sizes(shrink.best) if size > SMALL]
+    if not large or shrink.consider(resized(shrink.best, dict.fromkeys(large, SMALL))):
+        return
+    for size in large:
+        smaller = dict.fromkeys(part for part in (SMALL, 3, 4, size // 4, size // 2) if SMALL <= part < size)
+        tries = ({size: part} for part in smaller)
+        any(shrink.consider(resized(shrink.best, new, tied=tied)) for new in tries for tied in (True, False))
+
+
+def lower_rank(shrink: Shrink) -> None:
+    """One dimension, else one fewer, where every tensor has the same number of them."""
+    assert shrink.best is not None
+    ranks = {len(tensor.dims) for tensor in shrink.best.tensors}
+    if len(ranks) != 1 or max(ranks) < 2 or any(t.layout != CONTIGUOUS for t in shrink.best.tensors):
+        return
+    for rank in dict.fromkeys((1, max(ranks) - 1)):
+        if shrink.consider(mapped(shrink.best, lambda tensor, rank=rank: _of_rank(tensor, rank))):  # type: ignore[misc]
+            return
+
+
+def _of_rank(tensor: Tensor, rank: int) -> Tensor:
+    cut = _cut(tensor, (1,) * (len(tensor.dims) - rank) + tensor.dims[-rank:])
+    return replace(cut, dims=cut.dims[-rank:])
+
+
+def make_numbers_plain(shrink: Shrink) -> None:
+    """Odd floats become ones: 0.7372 reads as if it mattered."""
+    assert shrink.best is not None
+
+    def rounded(value: Value) -> Value:
+        return 1.0 if isinstance(value, float) and value not in (0.0, 0.5, 1.0, 2.0) else value
+
+    shrink.consider(revalued(shrink.best, rounded))
+
+
+STEPS = (
+    drop_options,
+    drop_gradients,
+    make_values_plain,
+    make_contiguous,
+    make_float32,
+    shrink_sizes,
+    lower_rank,
+    make_numbers_plain,
+)
