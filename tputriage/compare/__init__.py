@@ -1,1 +1,17 @@
-"""Rerun representatives on the device and its reference, and judge what the runs say."""
+"""Rerun representatives on both targets and judge: the verdict of a bucket, with its evidence."""
+
+from tputriage.compare.judge import Facts, judge, judge_without_runs
+from tputriage.compare.parts import final_buckets, moved_into
+from tputriage.compare.rerun import compare
+from tputriage.compare.statistics import repeats_needed, wilson
+
+__all__ = [
+    "Facts",
+    "compare",
+    "final_buckets",
+    "judge",
+    "judge_without_runs",
+    "moved_into",
+    "repeats_needed",
+    "wilson",
+]

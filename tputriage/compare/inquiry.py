@@ -1,0 +1,120 @@
+"""The inquiry into one bucket, step by step: which runs are asked for, and in which order.
+
+`investigate` is a generator of questions (see casebook.py); what it returns is the bucket with its verdict, or
+its parts with theirs where the members disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
+
+from tputriage.compare.casebook import Asking, Casebook, Rules, representatives
+from tputriage.compare.desk import Question, Side
+from tputriage.compare.evidence import kind_of
+from tputriage.compare.judge import Facts, judge, judge_without_runs
+from tputriage.compare.parts import split
+from tputriage.compare.repeats import device_runs_wanted, reference_runs_wanted
+from tputriage.model import Bucket, Run, Verdict, VerdictKind
+
+Findings = list[tuple[Bucket, Verdict]]
+Inquiry = Generator[Sequence[Question], Sequence[Run], Findings]
+
+MOST_MEMBERS = 64  # members looked at one by one where representatives disagree, or the reference skips them
+AT_ONCE = 4  # repeats asked for before the runs so far are looked at again
+# What a single test cannot tell by itself: it goes where the bucket's other tests go.
+_SILENT = frozenset({VerdictKind.UNDECIDED, VerdictKind.INFRA})
+
+
+def investigate(bucket: Bucket, rules: Rules) -> Inquiry:
+    """Compare a bucket on the two targets."""
+    at_once = judge_without_runs(bucket)
+    if at_once.kind is not VerdictKind.UNDECIDED:
+        return [(bucket, at_once)]
+    book = Casebook(bucket, rules, rules.limit_s)
+    yield from book.look(_both(representatives(bucket.failures)))
+    yield from _find_witness(book)
+    if _disagree(book):
+        yield from _repeat_each(book)
+    if _disagree(book):
+        seen = set(book.looked_at(Side.DEVICE))
+        rest = [test for test in bucket.tests if test not in seen]
+        yield from book.look(_both(rest[:MOST_MEMBERS]))
+    findings: Findings = []
+    for part in split(bucket, _kinds(book)) if _disagree(book) else [bucket]:
+        findings.append((part, (yield from _settle(book.of(part), is_part=part.tests != bucket.tests))))
+    return findings
+
+
+def _both(tests: Iterable[str]) -> list[tuple[Side, str]]:
+    return [(side, test) for test in tests for side in (Side.DEVICE, Side.REFERENCE)]
+
+
+def _find_witness(book: Casebook) -> Asking:
+    """Where the reference skips every representative, look for members of the bucket that it does run."""
+    there = book.tally(Side.REFERENCE)
+    if there.total or not there.skipped:
+        return
+    seen = set(book.looked_at(Side.REFERENCE))
+    rest = [test for test in representatives(book.bucket.failures, MOST_MEMBERS) if test not in seen]
+    yield from book.look((Side.REFERENCE, test) for test in rest)
+    witnesses = [test for test in rest if book.tally(Side.REFERENCE, [test]).total]
+    yield from book.look((Side.DEVICE, test) for test in witnesses[:1])
+
+
+def _kinds(book: Casebook) -> dict[str, VerdictKind]:
+    """What each test would be judged by its own runs; tests that cannot tell are left out."""
+    kinds = {}
+    for test in book.looked_at(Side.DEVICE):
+        device, reference = (
+            [run for run in book.runs[side] if run.test_id == test] for side in (Side.DEVICE, Side.REFERENCE)
+        )
+        kind = judge(book.bucket, device, reference).kind
+        if kind not in _SILENT and book.tally(Side.REFERENCE, [test]).total:
+            kinds[test] = kind
+    return kinds
+
+
+def _disagree(book: Casebook) -> bool:
+    return len(set(_kinds(book).values())) > 1
+
+
+def _repeat_each(book: Casebook) -> Asking:
+    """Runs that tell a flake, which disagrees with itself, from members that disagree with each other."""
+    tests = list(_kinds(book))
+    for _ in range(AT_ONCE):
+        yield from book.look(_both(tests))
+
+
+def _settle(book: Casebook, *, is_part: bool) -> Generator[Sequence[Question], Sequence[Run], Verdict]:
+    """Repeat until the runs agree or the budget is spent, and judge."""
+    yield from _repeat(book, Side.DEVICE)
+    yield from _repeat(book, Side.REFERENCE)
+    rules = book.rules
+    notes = ("the bucket's members disagree, and these are one part of it",) if is_part else ()
+    facts = Facts(device=rules.device, reference=rules.reference, notes=notes)
+    return judge(book.bucket, book.runs[Side.DEVICE], book.runs[Side.REFERENCE], facts)
+
+
+def _repeat(book: Casebook, side: Side) -> Asking:
+    while True:
+        tests = [test for test in book.looked_at(side) if book.tally(side, [test]).total]
+        wanted = min(AT_ONCE, _wanted(book, side))
+        if not wanted or not tests:
+            return
+        before = book.tally(side).total
+        yield from book.look((side, tests[number % len(tests)]) for number in range(wanted))
+        if book.tally(side).total == before:  # the machine gave out: more of the same would not end
+            return
+
+
+def _wanted(book: Casebook, side: Side) -> int:
+    if side is Side.DEVICE:
+        return device_runs_wanted(kind_of(book.bucket.signature), book.spent(side))
+    unsteady = book.unsteady(Side.DEVICE) or book.unsteady(Side.REFERENCE)
+    return reference_runs_wanted(book.spent(side), unsteady=unsteady)
+
+
+def with_notes(facts: Facts, *notes: str) -> Facts:
+    """The facts with these half sentences added; empty ones are left out."""
+    return replace(facts, notes=(*facts.notes, *(note for note in notes if note)))

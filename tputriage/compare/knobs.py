@@ -1,0 +1,68 @@
+"""The settings that can make a `tpu-only` bucket pass, each a row: to add one, add a row.
+
+Each is tried alone, in a run of its own, on the quickest test of the bucket. What makes the failure go away
+says where it comes from; that a setting changes nothing says as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tputriage.compare.casebook import BLOCKING
+from tputriage.compare.desk import Question, Side
+from tputriage.compare.evidence import Seen, quote, see
+from tputriage.model import Run, Signature
+
+# Every name is read by torch or by torch_tpu 0.2.0 itself, except those with TPUTRIAGE in front: where the
+# library offers a call and no variable, the worker makes the call (inside/).
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    name: str
+    env: Mapping[str, str]
+    meaning: str  # half a sentence: what it says that the failure is gone with this setting
+
+
+KNOBS = (
+    Knob("launch-blocking", BLOCKING, "it needs asynchronous execution"),
+    Knob("no-deferral", {"TORCH_TPU_DEFER_AND_FUSE": "0"}, "it needs deferred and fused execution"),
+    Knob(
+        "matmul-highest",
+        {"TPUTRIAGE_MATMUL_PRECISION": "highest"},
+        "it is the lower float32 matmul precision, torch_tpu's default",
+    ),
+    Knob("cpu-fallback", {"TPUTRIAGE_CPU_FALLBACK": "1"}, "it is an operator without a TPU kernel"),
+    Knob("no-compile", {"TORCH_COMPILE_DISABLE": "1"}, "it needs torch.compile"),
+    Knob("debug-checks", {"TORCH_TPU_ENABLE_DEBUG_CHECKS": "1"}, "the debug checks change the program"),
+)
+# Not to make it pass: the C++ trace that torch_tpu's maintainers ask for.
+CPP_TRACE: Mapping[str, str] = MappingProxyType({"TORCH_SHOW_CPP_STACKTRACES": "1"})
+
+
+def questions(test_id: str, limit_s: float) -> list[Question]:
+    """One run for each knob, and one for the C++ trace, in this order."""
+    settings = [*(knob.env for knob in KNOBS), CPP_TRACE]
+    return [Question(Side.DEVICE, test_id, limit_s, env) for env in settings]
+
+
+def read(wanted: Signature, runs: Sequence[Run]) -> tuple[dict[str, str], str]:
+    """({knob: what came of it}, half a sentence on what makes the failure go away) from the runs of `questions`."""
+    outcomes = {knob.name: _outcome(wanted, run) for knob, run in zip(KNOBS, runs, strict=False)}
+    gone = [
+        f"{knob.name} ({knob.meaning})"
+        for knob, run in zip(KNOBS, runs, strict=False)
+        if see(wanted, run) is Seen.PASSED
+    ]
+    return outcomes, f"it passes with {', '.join(gone)}" if gone else ""
+
+
+def _outcome(wanted: Signature, run: Run) -> str:
+    seen = see(wanted, run)
+    if seen is Seen.SAME:
+        return "fails alike"
+    if seen is Seen.PASSED:
+        return "passes"
+    return f"{run.outcome.value}: {quote(run)}"

@@ -1,0 +1,113 @@
+"""Order dependence: what passes alone but failed in the suite is rerun after the tests that ran before it.
+
+If it fails then, delta debugging (Zeller and Hildebrandt, 2002) finds a shortest sequence of earlier tests after
+which it fails: one less in any place and it passes. Several culprits that are needed together are found, which
+halving alone cannot. A sequence that dies or hangs before the test has run is not a failure of the test.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Sequence
+
+from tputriage.compare.casebook import LIMIT_GROWTH, Casebook
+from tputriage.compare.desk import Question, Side
+from tputriage.compare.evidence import Seen, see
+from tputriage.model import Outcome, Run
+
+Tests = tuple[str, ...]
+Answers = Generator[Sequence[Question], Sequence[Run], list[Run]]
+Search = Generator[Sequence[Question], Sequence[Run], tuple[Tests, list[Run], list[Run]]]
+
+MOST_RUNS = 120  # of whole sequences, while one sequence is searched
+CONFIRMATIONS = 2  # runs of the sequence found, on each side
+
+
+def earlier(test_id: str, casebook: Casebook) -> Tests:
+    """The tests of the same file that the report ran before this one."""
+    file = test_id.partition("::")[0]
+    ran = tuple(casebook.rules.order.get(file, ()))
+    return ran[: ran.index(test_id)] if test_id in ran else ()
+
+
+def search(casebook: Casebook, test_id: str) -> Search:
+    """(shortest sequence, its device runs, its reference runs); all empty where the earlier tests change nothing."""
+    oracle = _Oracle(casebook, test_id)
+    before = yield from _whole(oracle, earlier(test_id, casebook))
+    if not before:
+        return (), [], []
+    before = yield from _ddmin(oracle, before)
+    device = yield from oracle.run([before] * CONFIRMATIONS, Side.DEVICE)
+    if not all(see(casebook.bucket.signature, run) is Seen.SAME for run in device):
+        return (), [], []
+    reference = yield from oracle.run([before] * CONFIRMATIONS, Side.REFERENCE)
+    return before, device, reference
+
+
+class _Oracle:
+    """Runs sequences in front of one test, within a budget."""
+
+    def __init__(self, casebook: Casebook, test_id: str) -> None:
+        self.casebook = casebook
+        self.test_id = test_id
+        self.left = MOST_RUNS
+        self._known: dict[Tests, bool] = {}
+
+    def run(self, sequences: Sequence[Tests], side: Side = Side.DEVICE) -> Answers:
+        limit = self.casebook.limit_s * LIMIT_GROWTH
+        self.left -= len(sequences)
+        runs = yield [Question(side, self.test_id, limit, before=before) for before in sequences]
+        return list(runs)
+
+    def first_failing(self, sequences: Sequence[Tests]) -> Generator[Sequence[Question], Sequence[Run], Tests | None]:
+        """The first of these after which the test fails as wanted; asks at most once for each."""
+        new = [before for before in dict.fromkeys(sequences) if before not in self._known][: max(0, self.left)]
+        if new:
+            runs = yield from self.run(new)
+            for before, run in zip(new, runs, strict=True):
+                self._known[before] = see(self.casebook.bucket.signature, run) is Seen.SAME
+        return next((before for before in sequences if self._known.get(before)), None)
+
+
+def _whole(oracle: _Oracle, before: Tests) -> Generator[Sequence[Question], Sequence[Run], Tests]:
+    """`before` where the test fails after it, without those that end the process; () where it does not."""
+    if not before:
+        return ()
+    if (yield from oracle.first_failing([before])):
+        return before
+    limit = oracle.casebook.limit_s
+    alone = yield [Question(Side.DEVICE, test, limit) for test in before]
+    fatal = {run.test_id for run in alone if run.outcome in (Outcome.CRASH, Outcome.TIMEOUT)}
+    harmless = tuple(test for test in before if test not in fatal)
+    if not fatal or not harmless:
+        return ()
+    return (yield from oracle.first_failing([harmless])) or ()
+
+
+def _ddmin(oracle: _Oracle, failing: Tests) -> Generator[Sequence[Question], Sequence[Run], Tests]:
+    pieces = 2
+    while len(failing) > 1 and oracle.left > 0:
+        chunks = _cut(failing, pieces)
+        found = yield from oracle.first_failing(chunks)
+        if found:
+            failing, pieces = found, 2
+            continue
+        found = yield from oracle.first_failing([_without(failing, chunk) for chunk in chunks])
+        if found:
+            failing, pieces = found, max(2, pieces - 1)
+        elif pieces >= len(failing):
+            return failing
+        else:
+            pieces = min(len(failing), 2 * pieces)
+    return failing
+
+
+def _cut(tests: Tests, pieces: int) -> list[Tests]:
+    """`tests` in this many pieces of nearly equal length, none of them empty."""
+    ends = [len(tests) * number // pieces for number in range(pieces + 1)]
+    return [tests[start:end] for start, end in itertools.pairwise(ends) if start < end]
+
+
+def _without(tests: Tests, chunk: Tests) -> Tests:
+    gone = set(chunk)
+    return tuple(test for test in tests if test not in gone)

@@ -1,0 +1,139 @@
+"""Rerun representatives on two targets and yield each verdict as soon as it is known.
+
+Secondary errors come first: they name no cause, so every one is rerun with launch-blocking and goes to the
+bucket of its real error before anything is judged. A target that turns out to be unusable for everybody, as a
+chip that another process holds, is one error and a stop, not a verdict for each bucket.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tputriage.compare.casebook import BLOCKING, Rules
+from tputriage.compare.desk import Desk, Question, Side
+from tputriage.compare.evidence import kind_of
+from tputriage.compare.inquiry import Findings, Inquiry, investigate
+from tputriage.compare.judge import judge_moved
+from tputriage.compare.machine import why_to_stop
+from tputriage.compare.parts import rehome
+from tputriage.console import Steps
+from tputriage.errors import TargetError
+from tputriage.model import Bucket, Failure, Run, Verdict
+from tputriage.signatures.families import Kind
+from tputriage.targets.seam import Runner
+
+INQUIRIES_AT_ONCE = 6  # enough to keep both workers busy, few enough for verdicts to come one by one
+MOST_MASKED = 200  # tests with a secondary error that are rerun for their real one
+
+
+def compare(
+    buckets: Sequence[Bucket],
+    device: Runner,
+    reference: Runner,
+    *,
+    limit_s: float,
+    order: Mapping[str, Sequence[str]] | None = None,
+    on_progress: Steps | None = None,
+    also: Runner | None = None,
+    settled: Sequence[Bucket] = (),
+) -> Iterator[tuple[Bucket, Verdict]]:
+    """(bucket, verdict) in the order they become known; a bucket may come back changed.
+
+    A bucket that was split keeps its id for its largest part, and the other parts are new buckets. A failure
+    that was secondary is in the bucket of its real error, under its reported phase; where that left a bucket
+    without failures it comes with `failures=()`, and its verdict says where they went. `order` maps a test
+    file to its node ids as the report ran them; `settled` are buckets that need no rerun, but may be where a
+    real error belongs; `also` is one more target that gives one more column.
+
+    Raises TargetError where a target cannot be used at all.
+    """
+    runners = {Side.DEVICE: device, Side.REFERENCE: reference} | ({Side.ALSO: also} if also else {})
+    with Desk(runners) as desk:
+        rules = Rules(
+            limit_s=limit_s,
+            device=device.target.name,
+            reference=reference.target.name,
+            order=order or {},
+            sides=desk.sides,
+            also=also.target.name if also else "",
+        )
+        homes, masked = _unmask(desk, [*buckets, *settled], rules)
+        rules = replace(rules, masked=masked)
+        unchanged = {id(bucket) for bucket in settled}
+        asked = [bucket for bucket in homes if id(bucket) not in unchanged]
+        kept = {bucket.id for bucket in homes}
+        for number, finding in enumerate(_inquire(desk, asked, rules)):
+            if on_progress:
+                on_progress(min(number + 1, len(asked)), len(asked), finding[0].title)
+            yield finding
+        for bucket in buckets:
+            if bucket.id not in kept:
+                yield judge_moved(bucket, homes)
+
+
+def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules) -> tuple[list[Bucket], frozenset[str]]:
+    """(the buckets with each secondary failure in that of its real error, the tests whose failures went there)."""
+    masked = [
+        failure for bucket in buckets if kind_of(bucket.signature) is Kind.SECONDARY for failure in bucket.failures
+    ]
+    tests = list(dict.fromkeys(failure.test_id for failure in masked))[:MOST_MASKED]
+    desk.put(0, [Question(Side.DEVICE, test, rules.limit_s, BLOCKING) for test in tests])
+    real: dict[str, Failure] = {}
+    while desk.open:
+        _, run = desk.get()
+        _stop_if_hopeless(run)
+        if run.outcome.is_failure and run.failure is not None and kind_of(run.failure) is not Kind.SECONDARY:
+            real[run.test_id] = run.failure
+    found = [(failure, real[failure.test_id]) for failure in masked if failure.test_id in real]
+    return rehome(buckets, found) if found else list(buckets), frozenset(real)
+
+
+@dataclass(slots=True)
+class _Open:
+    """An inquiry that waits for runs."""
+
+    inquiry: Inquiry
+    runs: list[Run | None] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        return all(run is not None for run in self.runs)
+
+
+def _inquire(desk: Desk, buckets: Sequence[Bucket], rules: Rules) -> Iterator[tuple[Bucket, Verdict]]:
+    waiting = deque(enumerate(buckets))
+    opened: dict[int, _Open] = {}
+    while waiting or opened:
+        while waiting and len(opened) < INQUIRIES_AT_ONCE:
+            number, bucket = waiting.popleft()
+            opened[number] = _Open(investigate(bucket, rules))
+            yield from _advance(desk, opened, number)
+        if opened:
+            (number, place), run = desk.get()
+            _stop_if_hopeless(run)
+            opened[number].runs[place] = run
+            if opened[number].complete:
+                yield from _advance(desk, opened, number)
+
+
+def _advance(desk: Desk, opened: dict[int, _Open], number: int) -> Findings:
+    """Give an inquiry its runs; its findings where it has come to its end, else its next questions are put."""
+    current = opened[number]
+    runs = [run for run in current.runs if run is not None]
+    try:
+        questions = current.inquiry.send(runs) if runs else next(current.inquiry)
+    except StopIteration as end:
+        del opened[number]
+        findings: Findings = end.value
+        return findings
+    current.runs = [None] * len(questions)
+    desk.put(number, questions)
+    return []
+
+
+def _stop_if_hopeless(run: Run) -> None:
+    advice = why_to_stop(run)
+    if advice:
+        raise TargetError(advice)
