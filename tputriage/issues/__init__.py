@@ -1,1 +1,1 @@
-"""Plan what to file, and apply the plan through a ledger."""
+"""From what is known of the buckets to issues on a tracker: plan (pure), text, and applying with a ledger."""
