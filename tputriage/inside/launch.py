@@ -82,6 +82,7 @@ def main(fd: int) -> None:
     with os.fdopen(fd, "rb") as pipe:
         config: dict[str, Any] = json.loads(pipe.read())
     importlib.import_module(f"{NAME}.boot").bring_up(config["device"], config["plugin"])
+    importlib.import_module(f"{NAME}.knobs").apply(os.environ, config["device"])
     code = run_program(config["argv"], config["module"])
     _wait_for_threads()
     atexit._run_exitfuncs()

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import record
+from . import knobs, record
 from .children import FALLBACK, Child, fork_child
 from .wire import LineReader, LineWriter
 
@@ -141,6 +141,7 @@ def serve_one(kind: str, payload: Mapping[str, Any], session: Session) -> Mappin
     """Calls the kind's `serve`; runs in the child. Raises LookupError for a kind that has no file."""
     if kind not in {path.stem for path in KINDS.glob("*.py")} or kind.startswith("_"):
         raise LookupError(f"there is no kind of job called {kind!r}")
+    knobs.apply(os.environ, session.device)
     found = importlib.import_module(f".kinds.{kind}", __package__).serve(payload, session)
     assert isinstance(found, dict)
     return found
