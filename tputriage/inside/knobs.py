@@ -4,71 +4,25 @@
     TPUTRIAGE_CPU_FALLBACK=1             operators without a TPU kernel run on CPU
     TPUTRIAGE_CPU_RANDOM=1               random numbers are drawn on CPU, from its stream, and moved
     TORCH_COMPILE_DISABLE=1              read by torch when it is imported, which a worker has done long before
+
+Nothing is imported before a variable asks for it: the environment of the target has to stand before torch is.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
-
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
+from collections.abc import Mapping
 
 
-@contextlib.contextmanager
-def turned(environ: Mapping[str, str]) -> Iterator[None]:
-    """With the settings that `environ` names; made for a child, which never needs them undone."""
+def apply(environ: Mapping[str, str], device: str) -> None:
+    """Make the calls that `environ` names; in a process that ends with its job, so none is undone."""
     precision = environ.get("TPUTRIAGE_MATMUL_PRECISION")
     if precision:
-        torch.set_float32_matmul_precision(precision)
-    if environ.get("TPUTRIAGE_CPU_FALLBACK") and "torch_tpu" in sys.modules:
+        importlib.import_module("torch").set_float32_matmul_precision(precision)
+    if environ.get("TPUTRIAGE_CPU_FALLBACK") and device != "cpu" and "torch_tpu" in sys.modules:
         importlib.import_module("torch_tpu._internal.execution_mode").enable_cpu_fallback = True
     if environ.get("TORCH_COMPILE_DISABLE") == "1":
         importlib.import_module("torch._dynamo.config").disable = True
-    with CpuRandom() if environ.get("TPUTRIAGE_CPU_RANDOM") else contextlib.nullcontext():
-        yield
-
-
-class CpuRandom(TorchDispatchMode):
-    """Draws random numbers on CPU: what then no longer fails differs by its random stream alone."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._generators: dict[int, tuple[Any, torch.Generator]] = {}  # the first keeps the id from being reused
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = dict(kwargs or {})
-        device = _device_of(args, kwargs)
-        if device is None or torch.Tag.nondeterministic_seeded not in func.tags:
-            return func(*args, **kwargs)
-        drawn = func(*tree_map(self._to_cpu, args), **tree_map(self._to_cpu, kwargs))
-        if func._schema.is_mutable:
-            return args[0].copy_(drawn)
-        return tree_map(_mover(device), drawn)
-
-    def _to_cpu(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            return value.detach().cpu()
-        if isinstance(value, torch.device):
-            return torch.device("cpu")
-        if isinstance(value, torch.Generator) and value.device.type != "cpu":
-            fresh = torch.Generator().manual_seed(value.initial_seed())
-            return self._generators.setdefault(id(value), (value, fresh))[1]
-        return value
-
-
-def _device_of(args: Any, kwargs: Mapping[str, Any]) -> torch.device | None:
-    """The device other than CPU that a call works on; None where there is none."""
-    named = kwargs.get("device")
-    places = [value.device for value in args if isinstance(value, torch.Tensor)]
-    if named is not None:
-        places.append(torch.device(named))
-    return next((place for place in places if place.type not in ("cpu", "meta")), None)
-
-
-def _mover(device: torch.device) -> Callable[[Any], Any]:
-    return lambda value: value.to(device) if isinstance(value, torch.Tensor) else value
+    if environ.get("TPUTRIAGE_CPU_RANDOM") and device != "cpu":
+        importlib.import_module(".cpu_random", __package__).CpuRandom().__enter__()
