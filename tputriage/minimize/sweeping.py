@@ -1,0 +1,116 @@
+"""Takes out what nothing reads: definitions, imports and plain values. Text in, text out; runs nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from tputriage.minimize.sizes import DEFINITIONS, parse
+
+MOST_SWEEPS = 20  # each takes what only the one before it still used
+PURE = (
+    ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Lambda, ast.UnaryOp,
+)  # fmt: skip
+
+
+def sweep(source: str) -> str:
+    """The source without what nothing reads: no run can tell the difference, save where an import does something."""
+    for _ in range(MOST_SWEEPS):
+        tree = parse(source)
+        dead = list(_dead(tree)) if tree is not None else []
+        swept = _without(source, dead)
+        if swept == source:
+            return source
+        source = swept
+    return source
+
+
+def loads(tree: ast.AST) -> Counter[str]:
+    """How often each name is read, in whatever scope; a `global`, `del` or `+=` of it counts."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load() | ast.Del()):
+                found[name] += 1
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                found.update(names)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                found[name] += 1
+    return found
+
+
+def is_pure(value: ast.expr) -> bool:
+    """Whether evaluating it does nothing that anyone could miss."""
+    return all(isinstance(node, PURE) for node in ast.walk(value) if isinstance(node, ast.expr))
+
+
+def _dead(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    """Statements that can go, each with what is to stand in its place."""
+    read = loads(tree)
+    for statement, siblings in _bodies(tree):
+        left = _left_of(statement, read)
+        if left is not None:
+            yield statement, left or ("" if len(siblings) > 1 or siblings is tree.body else "pass")
+
+
+def _bodies(tree: ast.Module) -> Iterator[tuple[ast.stmt, Sequence[ast.stmt]]]:
+    """Statements of the module and of functions, not of classes: an attribute may be asked for anywhere."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                yield from ((statement, block) for statement in block)
+
+
+def _left_of(statement: ast.stmt, read: Counter[str]) -> str | None:
+    """None where the statement stays as it is."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return _import_left(statement, read)
+    if isinstance(statement, DEFINITIONS):
+        return "" if read[statement.name] <= loads(statement)[statement.name] else None
+    if isinstance(statement, ast.Assign) and is_pure(statement.value):
+        names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+        return "" if len(names) == len(statement.targets) and not any(read[name] for name in names) else None
+    return None
+
+
+def _import_left(statement: ast.Import | ast.ImportFrom, read: Counter[str]) -> str | None:
+    if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+        return None
+    used = [name for name in statement.names if name.name == "*" or read[_bound_by(name)]]
+    if len(used) == len(statement.names):
+        return None
+    if not used:
+        return ""
+    if isinstance(statement, ast.Import):
+        return ast.unparse(ast.Import(used))
+    return ast.unparse(ast.ImportFrom(statement.module, used, statement.level))
+
+
+def _bound_by(name: ast.alias) -> str:
+    return name.asname or name.name.partition(".")[0]
+
+
+def _without(source: str, dead: list[tuple[ast.stmt, str]]) -> str:
+    """Whole lines only: a statement that shares its line with another stays."""
+    lines: list[str | None] = list(source.splitlines())
+    for node, left in dead:
+        first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
+        last = node.end_lineno or node.lineno
+        if any(line is None for line in lines[first - 1 : last]) or not _alone(lines, node):
+            continue
+        lines[first - 1 : last] = [" " * node.col_offset + left if left else None, *[None] * (last - first)]
+    return "".join(f"{line}\n" for line in lines if line is not None)
+
+
+def _alone(lines: Sequence[str | None], node: ast.stmt) -> bool:
+    before = (lines[node.lineno - 1] or "").encode()[: node.col_offset].decode(errors="replace")
+    after = (
+        (lines[(node.end_lineno or node.lineno) - 1] or "")
+        .encode()[node.end_col_offset or 0 :]
+        .decode(errors="replace")
+    )
+    return not before.strip() and (not after.strip() or after.lstrip().startswith("#"))
