@@ -260,6 +260,19 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Filing:
+    """One write to the tracker that must not happen twice, as the ledger keeps it."""
+
+    key: str  # what is written where: "create:owner/name:bucket", "comment:owner/name:number:occasion"
+    bucket: str
+    repository: str
+    state: str  # "intent" | "sent" (perhaps received) | "done"
+    number: int | None = None  # of the issue, once it is known
+    floor: int = 0  # the highest issue number there was before it was sent
+    at_s: float = 0.0  # Unix time of this state
+
+
+@dataclass(frozen=True, slots=True)
 class Sighting:
     """A bucket met in one report: its history is a tuple of these, in the order of the versions tested."""
 

@@ -59,6 +59,18 @@ MIGRATIONS: tuple[str, ...] = (
         stored_s REAL NOT NULL
     );
     """,
+    """
+    CREATE TABLE filing (
+        key TEXT PRIMARY KEY,
+        bucket_id TEXT NOT NULL,
+        repository TEXT NOT NULL,
+        state TEXT NOT NULL,
+        number INTEGER,
+        floor INTEGER NOT NULL,
+        at_s REAL NOT NULL
+    );
+    CREATE INDEX filing_bucket ON filing(bucket_id);
+    """,
 )
 
 
