@@ -11,7 +11,7 @@ that draws random numbers on the device or asks a tensor where it is does not co
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tputriage.minimize.static import normal_form, tells_the_device
@@ -37,6 +37,7 @@ class Interesting:
     limit_s: float = 60.0
     deadline: float | None = None  # time.monotonic() after which nothing more is asked
     max_runs: int | None = None
+    also: Callable[[Failure], bool] | None = None  # what a road asks of a failure beyond the same signature
     runs: int = 0  # executions on either target
     findings: list[Failure] = field(default_factory=list)  # other failures of the device alone, one a signature
     _known: dict[str, bool] = field(default_factory=dict)
@@ -116,7 +117,7 @@ class Interesting:
         if failure is None or not run.outcome.is_failure:
             return False
         if same_bug(self.wanted, failure):
-            return True
+            return self.also is None or self.also(failure)
         self._keep_finding(failure, source)
         return False
 
