@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
+from tputriage.compare import counterfactual, order
 from tputriage.compare.casebook import Asking, Casebook, Rules, representatives
 from tputriage.compare.desk import Question, Side
 from tputriage.compare.evidence import kind_of
 from tputriage.compare.judge import Facts, judge, judge_without_runs
 from tputriage.compare.parts import split
-from tputriage.compare.repeats import device_runs_wanted, reference_runs_wanted
+from tputriage.compare.repeats import AGREE_CERTAIN, BUDGET, device_runs_wanted, reference_runs_wanted
 from tputriage.model import Bucket, Run, Verdict, VerdictKind
 
 Findings = list[tuple[Bucket, Verdict]]
@@ -87,22 +88,50 @@ def _repeat_each(book: Casebook) -> Asking:
 
 
 def _settle(book: Casebook, *, is_part: bool) -> Generator[Sequence[Question], Sequence[Run], Verdict]:
-    """Repeat until the runs agree or the budget is spent, and judge."""
+    """Repeat until the runs agree or the budget is spent, ask what else the bucket should be asked, and judge."""
+    yield from _repeat(book, Side.DEVICE, AGREE_CERTAIN)
+    notes = ("the bucket's members disagree, and these are one part of it",) if is_part else ()
+    facts = Facts(device=book.rules.device, reference=book.rules.reference, notes=notes)
+    ordered = yield from _order(book, facts)
+    if ordered is not None:
+        return ordered
     yield from _repeat(book, Side.DEVICE)
     yield from _repeat(book, Side.REFERENCE)
-    rules = book.rules
-    notes = ("the bucket's members disagree, and these are one part of it",) if is_part else ()
-    facts = Facts(device=rules.device, reference=rules.reference, notes=notes)
-    return judge(book.bucket, book.runs[Side.DEVICE], book.runs[Side.REFERENCE], facts)
+    more: list[Run] = []
+    for ask in (counterfactual.randomness, counterfactual.settings):
+        if _judged(book, facts).kind is VerdictKind.TPU_ONLY:
+            facts, runs = yield from ask(book, facts)
+            more += runs
+    return _judged(book, facts, more)
 
 
-def _repeat(book: Casebook, side: Side) -> Asking:
+def _judged(book: Casebook, facts: Facts, more: Sequence[Run] = ()) -> Verdict:
+    """The verdict on the runs so far; `more` are evidence beside them, and count for no rate."""
+    verdict = judge(book.bucket, book.runs[Side.DEVICE], book.runs[Side.REFERENCE], facts)
+    return replace(verdict, runs=(*verdict.runs, *more))
+
+
+def _order(book: Casebook, facts: Facts) -> Generator[Sequence[Question], Sequence[Run], Verdict | None]:
+    """The verdict on a test that passes alone and fails after others; None where it is none."""
+    counts = book.tally(Side.DEVICE)
+    if counts.same or counts.other or not counts.passed:
+        return None
+    for test_id in book.looked_at(Side.DEVICE):
+        after, device, reference = yield from order.search(book, test_id)
+        if after:
+            verdict = judge(book.bucket, device, reference, replace(facts, after=after))
+            return replace(verdict, runs=(*book.runs[Side.DEVICE], *book.runs[Side.REFERENCE], *verdict.runs))
+    return None
+
+
+def _repeat(book: Casebook, side: Side, most: int = BUDGET) -> Asking:
+    """Repeats in turn of the tests that say something, until no more are wanted or there are `most` runs."""
     while True:
         tests = [test for test in book.looked_at(side) if book.tally(side, [test]).total]
-        wanted = min(AT_ONCE, _wanted(book, side))
-        if not wanted or not tests:
-            return
         before = book.tally(side).total
+        wanted = min(AT_ONCE, _wanted(book, side), most - before)
+        if wanted <= 0 or not tests:
+            return
         yield from book.look((side, tests[number % len(tests)]) for number in range(wanted))
         if book.tally(side).total == before:  # the machine gave out: more of the same would not end
             return
@@ -113,8 +142,3 @@ def _wanted(book: Casebook, side: Side) -> int:
         return device_runs_wanted(kind_of(book.bucket.signature), book.spent(side))
     unsteady = book.unsteady(Side.DEVICE) or book.unsteady(Side.REFERENCE)
     return reference_runs_wanted(book.spent(side), unsteady=unsteady)
-
-
-def with_notes(facts: Facts, *notes: str) -> Facts:
-    """The facts with these half sentences added; empty ones are left out."""
-    return replace(facts, notes=(*facts.notes, *(note for note in notes if note)))

@@ -42,10 +42,11 @@ KNOBS = (
 CPP_TRACE: Mapping[str, str] = MappingProxyType({"TORCH_SHOW_CPP_STACKTRACES": "1"})
 
 
-def questions(test_id: str, limit_s: float) -> list[Question]:
-    """One run for each knob, and one for the C++ trace, in this order."""
+def questions(test_id: str, limit_s: float, *, masked: bool = False) -> list[Question]:
+    """One run for each knob, and one for the C++ trace, in this order; `masked` adds launch-blocking to each."""
     settings = [*(knob.env for knob in KNOBS), CPP_TRACE]
-    return [Question(Side.DEVICE, test_id, limit_s, env) for env in settings]
+    always = BLOCKING if masked else {}
+    return [Question(Side.DEVICE, test_id, limit_s, {**always, **env}) for env in settings]
 
 
 def read(wanted: Signature, runs: Sequence[Run]) -> tuple[dict[str, str], str]:

@@ -1,12 +1,9 @@
-"""What a mismatch message says in numbers, and whether the numbers are only those of a random stream. Pure."""
+"""What a mismatch message says in numbers. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-from tputriage.model import Run
 
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)"
 # torch.testing: "Mismatched elements: 3 / 12 (25.0%)", "Greatest absolute difference: 0.5 at index (0,) (up to …)";
@@ -47,19 +44,6 @@ def read_mismatch(message: str) -> Mismatch | None:
     if percent is None and absolute is None and relative is None:
         return None
     return Mismatch(percent, absolute, relative)
-
-
-def moved(before: Sequence[Run], after: Sequence[Run]) -> bool:
-    """Whether any number of the mismatch is another one in `after`: repeats of one seed against another seed.
-
-    A run that passes under another seed has moved too. Repeats that move by themselves prove nothing.
-    """
-    first, second = {_numbers(run) for run in before}, {_numbers(run) for run in after}
-    return len(first) == 1 and not first & second
-
-
-def _numbers(run: Run) -> Mismatch | None:
-    return read_mismatch(run.failure.message) if run.failure is not None else None
 
 
 def _float(pattern: re.Pattern[str], text: str) -> float | None:

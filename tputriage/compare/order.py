@@ -20,7 +20,11 @@ Answers = Generator[Sequence[Question], Sequence[Run], list[Run]]
 Search = Generator[Sequence[Question], Sequence[Run], tuple[Tests, list[Run], list[Run]]]
 
 MOST_RUNS = 120  # of whole sequences, while one sequence is searched
-CONFIRMATIONS = 2  # runs of the sequence found, on each side
+# A flake may fail after other tests by chance: the whole sequence must make it fail three times in a row before
+# anything is searched, and the sequence found five times. A flake of 50 % gets through once in 256.
+SIGHTINGS = 3
+CONFIRMATIONS = 5
+REFERENCE_RUNS = 2
 
 
 def earlier(test_id: str, casebook: Casebook) -> Tests:
@@ -40,7 +44,7 @@ def search(casebook: Casebook, test_id: str) -> Search:
     device = yield from oracle.run([before] * CONFIRMATIONS, Side.DEVICE)
     if not all(see(casebook.bucket.signature, run) is Seen.SAME for run in device):
         return (), [], []
-    reference = yield from oracle.run([before] * CONFIRMATIONS, Side.REFERENCE)
+    reference = yield from oracle.run([before] * REFERENCE_RUNS, Side.REFERENCE)
     return before, device, reference
 
 
@@ -73,7 +77,7 @@ def _whole(oracle: _Oracle, before: Tests) -> Generator[Sequence[Question], Sequ
     """`before` where the test fails after it, without those that end the process; () where it does not."""
     if not before:
         return ()
-    if (yield from oracle.first_failing([before])):
+    if (yield from _surely(oracle, before)):
         return before
     limit = oracle.casebook.limit_s
     alone = yield [Question(Side.DEVICE, test, limit) for test in before]
@@ -81,7 +85,14 @@ def _whole(oracle: _Oracle, before: Tests) -> Generator[Sequence[Question], Sequ
     harmless = tuple(test for test in before if test not in fatal)
     if not fatal or not harmless:
         return ()
-    return (yield from oracle.first_failing([harmless])) or ()
+    return harmless if (yield from _surely(oracle, harmless)) else ()
+
+
+def _surely(oracle: _Oracle, before: Tests) -> Generator[Sequence[Question], Sequence[Run], bool]:
+    if not (yield from oracle.first_failing([before])):
+        return False
+    runs = yield from oracle.run([before] * (SIGHTINGS - 1))
+    return all(see(oracle.casebook.bucket.signature, run) is Seen.SAME for run in runs)
 
 
 def _ddmin(oracle: _Oracle, failing: Tests) -> Generator[Sequence[Question], Sequence[Run], Tests]:
