@@ -1,127 +1,139 @@
-"""The oracle counts what fails on the device as wanted and passes on the reference, and asks as little as it can."""
-
-import time
+"""The oracle: what it asks, in which order, and what never counts."""
 
 import pytest
 
-from tests.helpers import a_failure
-from tputriage.minimize.interesting import Interesting
-from tputriage.minimize.static import normal_form, tells_the_device
+from tests.minimize.helpers import THE_BUG, FakeRunner
+from tputriage.minimize.interesting import Interesting, asks_needed
+from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
+from tputriage.model import Failure, Outcome, Phase
 from tputriage.signatures import sign
-from tputriage.targets.seam import Answer, Ended, Target
+from tputriage.targets.seam import Ended
 
-WANTED = "operator 'aten::median' is not implemented for TPU. Please file a feature request"
-
-
-class Fake:
-    """A target on which a script's fate is a rule of its text: None passes, else the message it fails with."""
-
-    def __init__(self, name, rule, slots=2):
-        self.target = Target(name, name, "python", slots=slots)
-        self.rule = rule
-        self.asked = []
-
-    def ask(self, jobs):
-        for job in jobs:
-            source = job.payload["source"]
-            self.asked.append(source)
-            yield Answer(job, Ended.DONE, self._value(self.rule(source)), 0.1)
-
-    def _value(self, message):
-        if message is None:
-            return {"outcome": "passed", "failures": []}
-        kind, _, text = message.partition(": ")
-        record = {"test_id": "", "phase": "call", "outcome": "failed", "exception": kind, "message": text}
-        return {"outcome": "failed", "failures": [record | {"frames": [], "text": "", "causes": []}]}
+OTHER = {"exception": "RuntimeError", "message": "something else went wrong deep inside"}
 
 
-def oracle(device, reference=lambda source: None, **options):
-    wanted = sign(a_failure(message=WANTED))
-    return Interesting(wanted, Fake("tpu", device), Fake("cpu", reference), **options)
+def wanted(said=THE_BUG):
+    return sign(Failure("t", Phase.CALL, Outcome.FAILED, said["exception"], said["message"]))
 
 
-def fails_with_median(source):
-    return f"RuntimeError: {WANTED}" if "median" in source else None
+def oracle(device=lambda source: THE_BUG if "bug" in source else None, reference=lambda source: None, **options):
+    return Interesting(
+        options.pop("wanted", wanted()), FakeRunner("tpu", device), FakeRunner("cpu", reference), **options
+    )
 
 
-def test_it_must_fail_on_the_device_and_pass_on_the_reference():
-    assert oracle(fails_with_median)("print('median')")
-    assert not oracle(fails_with_median, fails_with_median)("print('median')")
+def test_the_bug_on_the_device_alone_is_interesting():
+    assert oracle()("bug = 1")
 
 
-def test_another_failure_is_not_the_bug_but_a_finding():
-    ask = oracle(lambda source: "RuntimeError: operator 'aten::frexp' is not implemented for TPU")
-    assert not ask("x = 1")
-    assert [failure.exception for failure in ask.findings] == ["RuntimeError"]
+def test_a_failure_on_the_reference_too_is_not():
+    assert not oracle(reference=lambda source: THE_BUG)("bug = 1")
 
 
-def test_a_finding_that_the_reference_shares_is_none():
-    ask = oracle(lambda source: "RuntimeError: boom", lambda source: "RuntimeError: boom")
-    ask("x = 1")
-    assert ask.findings == []
+@pytest.mark.parametrize("said", [None, OTHER, Ended.TIMEOUT, Ended.CRASH, Ended.LOST])
+def test_other_ends_are_not(said):
+    assert not oracle(device=lambda source: said)("bug = 1")
 
 
-@pytest.mark.parametrize("source", ["median(", "median(undefined)", "def f(:\n  pass"])
+@pytest.mark.parametrize("source", ["bug = (", "bug = missing", "def f():\n    return nowhere\nbug = f"])
 def test_what_cannot_run_is_not_asked(source):
-    ask = oracle(fails_with_median)
+    ask = oracle()
     assert not ask(source)
     assert ask.runs == 0
 
 
-def test_the_same_program_in_another_layout_is_not_asked_twice():
-    ask = oracle(fails_with_median)
-    assert ask("x = 'median'")
-    assert ask("x  =  'median'  # the same\n")
+def test_the_reference_is_asked_only_on_a_match():
+    ask = oracle()
+    ask.first(["x = 1", "x = 2", "bug = 1"])
+    assert (len(ask.device.asked), len(ask.reference.asked)) == (3, 1)
+
+
+def test_the_first_in_order_is_given_and_later_ones_are_not_asked_of_the_reference():
+    ask = oracle()
+    assert ask.first(["x = 1", "bug = 1", "bug = 2"]) == 1
+    assert ask.reference.asked == ["bug = 1"]
+
+
+def test_a_tree_is_asked_once_however_it_is_written():
+    ask = oracle()
+    assert ask("bug = 'a'")
+    assert ask('bug  =  "a"  # again')
     assert ask.runs == 2
 
 
-def test_the_reference_is_asked_only_on_a_match():
-    ask = oracle(fails_with_median)
-    ask.first(["x = 1", "x = 2", "x = 'median'"])
-    assert ask.reference.asked == ["x = 'median'"]
+def test_another_failure_is_kept_as_a_finding():
+    ask = oracle(device=lambda source: OTHER)
+    ask.first(["x = 1", "x = 2"])
+    assert [found.message for found in ask.findings] == [OTHER["message"]]
 
 
-def test_the_first_in_order_wins():
-    ask = oracle(fails_with_median)
-    assert ask.first(["x = 1", "x = 'median'", "y = 'median'"]) == 1
-    assert "y = 'median'" not in ask.reference.asked
+def test_nothing_is_asked_beyond_the_budget():
+    ask = oracle(max_runs=2)
+    ask.first([f"x = {number}" for number in range(9)])
+    assert (ask.runs, ask.exhausted) == (2, True)
 
 
-def test_nothing_is_asked_once_the_budget_is_spent():
-    ask = oracle(fails_with_median, max_runs=1)
-    assert not ask("x = 1")
-    assert ask.exhausted
-    assert not ask("x = 'median'")
-    assert oracle(fails_with_median, deadline=time.monotonic() - 1).first(["x = 'median'"]) is None
+def test_what_was_not_asked_for_want_of_budget_is_not_remembered_as_dull():
+    ask = oracle(max_runs=1)
+    ask.first(["x = 1", "bug = 1"])
+    ask._max_runs = 9
+    assert ask("bug = 1")
 
 
-def test_a_spent_budget_is_not_remembered_as_a_no():
-    ask = oracle(fails_with_median, max_runs=0)
-    assert not ask("x = 'median'")
-    ask.max_runs = None
-    assert ask("x = 'median'")
+def test_a_late_candidate_is_not_interesting():
+    assert not oracle(deadline_s=-1.0)("bug = 1")
+
+
+def test_a_flaky_failure_is_asked_again():
+    said = iter([None, None, THE_BUG])
+    assert oracle(device=lambda source: next(said), asks=3)("bug = 1")
+
+
+def test_asking_again_ends():
+    assert not oracle(asks=3)("x = 1")
+
+
+@pytest.mark.parametrize(("failed", "of", "asks"), [(5, 5, 1), (1, 2, 5), (1, 10, 29)])
+def test_repeats_follow_from_the_rate(failed, of, asks):
+    assert asks_needed(failed, of) == asks
+
+
+MISMATCH = {"exception": "AssertionError", "message": "Tensor-likes are not close!\n\nMismatched elements: 1 / 2"}
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        "assert x.is_cpu",
-        "assert x.device.type == 'cpu'",
-        "torch.rand(2, device=device)",
-        "torch.empty_like(x)",
-        "x.normal_()",
+        "import torch\nbug = torch.rand(2, device='tpu')",
+        "import torch\nbug = torch.ones(2).is_cpu",
+        "import torch\nbug = torch.ones(2).device.type == 'cpu'",
+        "import sys\nbug = sys.argv[1] == 'tpu'",
     ],
 )
-def test_a_program_that_differs_by_its_device_alone_is_told(source):
-    assert tells_the_device(source)
+def test_for_wrong_numbers_a_candidate_that_tells_the_device_is_not_asked(source):
+    ask = oracle(device=lambda source: MISMATCH, wanted=wanted(MISMATCH))
+    assert not ask(source)
+    assert ask.runs == 0
 
 
-@pytest.mark.parametrize("source", ["torch.rand(2).to(device)", "torch.topk(x.to(device), 2)", "rand = torch.ones(2)"])
-def test_a_program_that_draws_on_cpu_is_fine(source):
-    assert not tells_the_device(source)
+def test_random_inputs_made_on_the_reference_may_be_moved():
+    assert tells_the_device("import torch\nx = torch.rand(2).to('tpu')", "tpu") == ""
 
 
-def test_a_name_bound_in_any_scope_is_bound():
-    assert normal_form("def f(a, *, b):\n    return [a for c in b if c]\nimport os.path\nos\n") is not None
-    assert normal_form("try:\n    pass\nexcept ValueError as exc:\n    exc\n") is not None
-    assert normal_form("f(a)") is None
+@pytest.mark.parametrize(
+    ("source", "missing"),
+    [
+        ("import a\na.b", set()),
+        ("from a import *\nb", set()),
+        ("def f():\n    global g\n    g = 1\nprint(g)", set()),
+        ("class C:\n    x = 1\n    y = x\nprint(C)", set()),
+        ("def f(a):\n    return [a + b for c in a]", {"b"}),
+        ("x: 'later' = 1\ny", {"y"}),
+    ],
+)
+def test_names_that_are_bound_nowhere_are_told(source, missing):
+    assert unbound_names(source) == missing
+
+
+def test_the_normal_form_of_nonsense_is_none():
+    assert normal_form("def f(:") is None

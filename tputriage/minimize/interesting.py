@@ -4,135 +4,192 @@ Asked cheapest side first: does it parse, are its names bound, was it asked befo
 the device, does it pass on the reference. A candidate that fails in another way is a finding, not waste.
 
 "Any difference" is no oracle: measured, a reduction under it ends at a timeout or a typo. And for wrong numbers
-a strong reducer finds the device's random stream or the device's name instead of the bug, so there a candidate
-that draws random numbers on the device or asks a tensor where it is does not count.
+a strong reducer finds the device's random stream or the device's name instead of the bug, so a candidate that
+makes random numbers on the device or asks a tensor where it is does not count there.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from typing import Protocol
 
-from tputriage.minimize.static import normal_form, tells_the_device
+from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Run, Signature
-from tputriage.signatures import Kind, family_of, same_bug, sign
-from tputriage.signatures.families import BY_NAME
-from tputriage.targets import runs
+from tputriage.signatures import same_bug, sign
+from tputriage.signatures.families import BY_NAME, Kind
+from tputriage.targets.runs import run_of, script_job
 from tputriage.targets.seam import Answer, Job, Runner
 
-MOST_FINDINGS = 10
-# A candidate's own mistakes: what a reducer breaks on the way, on any device.
-MISTAKES = ("NameError", "SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError", "UnboundLocalError")
-NO_FINDING = frozenset({Kind.INFRA, Kind.EMULATOR, Kind.SECONDARY, Kind.TIMEOUT})
+MOST_FINDINGS = 20
+SLOWER = 3.0  # a candidate may take this many times as long as the best so far, and
+SLACK_S = 2.0  # this much longer, since machines are busy: a repro that runs for minutes is no better one
+CONFIDENCE = 0.95
 
 
-@dataclass
+class Oracle(Protocol):
+    """What a reducer asks."""
+
+    @property
+    def exhausted(self) -> bool: ...
+
+    def __call__(self, source: str, /) -> bool: ...
+
+    def first(self, sources: Sequence[str], /) -> int | None: ...
+
+
 class Interesting:
-    """Asks two runners, and counts what it asked. One caller at a time."""
+    """Asks two runners and counts what it asked. Not safe for several threads.
 
-    wanted: Signature
-    device: Runner
-    reference: Runner
-    limit_s: float = 60.0
-    deadline: float | None = None  # time.monotonic() after which nothing more is asked
-    max_runs: int | None = None
-    also: Callable[[Failure], bool] | None = None  # what a road asks of a failure beyond the same signature
-    runs: int = 0  # executions on either target
-    findings: list[Failure] = field(default_factory=list)  # other failures of the device alone, one a signature
-    _known: dict[str, bool] = field(default_factory=dict)
-    _met: set[str] = field(default_factory=set)
+    `deadline_s` are the seconds from now after which, and `max_runs` the executions on either target after
+    which nothing is interesting any more: the caller keeps the best so far. `guard` says of a candidate that
+    parses whether it may be asked at all. `asks` is how often a candidate that passes is asked again, where
+    the failure is flaky: see `asks_needed`.
+    """
+
+    def __init__(
+        self,
+        wanted: Signature,
+        device: Runner,
+        reference: Runner,
+        *,
+        limit_s: float = 60.0,
+        deadline_s: float | None = None,
+        max_runs: int | None = None,
+        guard: Callable[[str], bool] = lambda source: True,
+        asks: int = 1,
+    ) -> None:
+        self.wanted = wanted
+        self.device = device
+        self.reference = reference
+        self.limit_s = limit_s
+        self.runs = 0  # executions on either target
+        self.findings: list[Failure] = []  # failures of another kind, one a signature
+        self._guard = guard
+        self._asks = asks
+        self._ends = None if deadline_s is None else time.monotonic() + deadline_s
+        self._max_runs = max_runs
+        self._numeric = wanted.family in BY_NAME and BY_NAME[wanted.family].kind is Kind.NUMERIC
+        self._known: dict[str, bool] = {}  # by normal form
+        self._met: set[str] = {wanted.key}
+        self._pace_s: float | None = None  # seconds the last accepted candidate took on the device
+        self._took_s = 0.0  # seconds of the last match on the device
 
     @property
     def exhausted(self) -> bool:
-        """Whether the budget is spent; from then on nothing new is interesting."""
-        late = self.deadline is not None and time.monotonic() > self.deadline
-        return late or (self.max_runs is not None and self.runs >= self.max_runs)
+        """Whether the budget is spent; from then on nothing is interesting."""
+        late = self._ends is not None and time.monotonic() > self._ends
+        return late or (self._max_runs is not None and self.runs >= self._max_runs)
 
-    def __call__(self, source: str) -> bool:
+    def __call__(self, source: str, /) -> bool:
         return self.first([source]) is not None
 
-    def first(self, sources: Sequence[str]) -> int | None:
-        """Index of the first interesting candidate, or None. Later ones are asked ahead on slots that are free."""
-        keys = [normal_form(source) for source in sources]
-        verdicts: list[bool | None] = [self._without_asking(*pair) for pair in zip(keys, sources, strict=True)]
-        failing: dict[int, bool] = {}
-        for place, failed in self._on_device(sources, [place for place, said in enumerate(verdicts) if said is None]):
-            failing[place] = failed
-            found = self._front(sources, keys, verdicts, failing)
-            if found is not None:
-                return found
-        return self._front(sources, keys, verdicts, failing)
-
-    def _without_asking(self, key: str | None, source: str) -> bool | None:
-        if key is None:
-            return False
-        if BY_NAME[self.wanted.family].kind is Kind.NUMERIC and tells_the_device(source):
-            return False
-        return self._known.get(key)
-
-    def _front(
-        self,
-        sources: Sequence[str],
-        keys: Sequence[str | None],
-        verdicts: list[bool | None],
-        failing: dict[int, bool],
-    ) -> int | None:
-        """Decide candidates in their order as far as the device has answered; the first interesting one, or None."""
-        for place, verdict in enumerate(verdicts):
-            if verdict is None:
-                if place not in failing:
-                    return None
-                verdict = failing[place] and self._passes_on_reference(sources[place])
-                verdicts[place] = self._known[keys[place] or ""] = verdict
-            if verdict:
-                return place
+    def first(self, sources: Sequence[str], /) -> int | None:
+        """Index of the first interesting one, or None; free slots of the device try those behind it meanwhile."""
+        keys = [self._key(source) for source in sources]
+        todo = [place for place, key in enumerate(keys) if key and key not in self._known]
+        with closing(self._matching(sources, todo)) as matching:
+            matched: set[int] = set()
+            open_places = set(todo)
+            for place, key in enumerate(keys):
+                while place in open_places and (told := next(matching, None)) is not None:
+                    open_places.discard(told[0])
+                    if told[1]:
+                        matched.add(told[0])
+                if key and self._verdict(key, sources[place], place in matched, place in open_places):
+                    return place
         return None
 
-    def _on_device(self, sources: Sequence[str], places: Sequence[int]) -> Iterator[tuple[int, bool]]:
-        """(place, fails as wanted) in order of completion; stops asking when the budget is spent."""
-        asked: list[tuple[int, Job]] = []
+    def _key(self, source: str) -> str:
+        """The candidate's normal form; "" for one that is not worth a run."""
+        key = normal_form(source)
+        if key is None or unbound_names(source) or not self._guard(source):
+            return ""
+        if self._numeric and tells_the_device(source, self.device.target.device):
+            return ""
+        return key
 
-        def jobs() -> Iterator[Job]:
-            for place in places:
-                if self.exhausted:
-                    return
-                job = self._job(sources[place], self.device)
-                asked.append((place, job))
-                self.runs += 1
-                yield job
+    def _verdict(self, key: str, source: str, matched: bool, unasked: bool) -> bool:
+        if key not in self._known and not unasked:
+            self._known[key] = matched and self._passes(source)
+        return self._known.get(key, False)
 
-        for answer in self.device.ask(jobs()):
-            place = next(place for place, job in asked if job is answer.job)
-            yield place, self._is_wanted(self._run(answer, self.device), sources[place])
+    def _matching(self, sources: Sequence[str], places: Sequence[int]) -> Generator[tuple[int, bool], None, None]:
+        """(place, whether it fails on the device as wanted), in order of completion, each place once."""
+        jobs = {place: self._job(sources[place], self.device) for place in places}
+        by_id = {id(job): place for place, job in jobs.items()}
+        left = {place: self._asks for place in places}
+
+        def queue() -> Iterator[Job]:
+            for _ in range(self._asks):
+                yield from (jobs[place] for place in places if left[place] and self._counted())
+
+        with closing(_closable(self.device.ask(queue()))) as answers:
+            for answer in answers:
+                place = by_id[id(answer.job)]
+                matched = self._is_wanted(run_of(answer, self.device.target))
+                left[place] = 0 if matched else left[place] - 1
+                if not left[place]:
+                    yield place, matched
+
+    def _counted(self) -> bool:
+        if self.exhausted:
+            return False
+        self.runs += 1
+        return True
 
     def _job(self, source: str, runner: Runner) -> Job:
-        return runs.script_job(source, runner.target.device, limit_s=self.limit_s)
+        pace_s = self.limit_s if self._pace_s is None else 2 * (SLOWER * self._pace_s + SLACK_S)
+        return script_job(source, runner.target.device, limit_s=min(self.limit_s, pace_s))
 
-    def _run(self, answer: Answer, runner: Runner) -> Run:
-        return runs.run_of(answer, runner.target)
-
-    def _is_wanted(self, run: Run, source: str) -> bool:
-        failure = run.failure
-        if failure is None or not run.outcome.is_failure:
+    def _is_wanted(self, run: Run) -> bool:
+        if run.failure is None or run.outcome is Outcome.UNAVAILABLE:
             return False
-        if same_bug(self.wanted, failure):
-            return self.also is None or self.also(failure)
-        self._keep_finding(failure, source)
-        return False
+        if not same_bug(self.wanted, run.failure):
+            self._note(run.failure)
+            return False
+        if self._pace_s is not None and run.seconds > SLOWER * self._pace_s + SLACK_S:
+            return False
+        self._took_s = run.seconds
+        return True
 
-    def _keep_finding(self, failure: Failure, source: str) -> None:
-        """Keep a failure of another kind, once, if the reference does not share it."""
-        if failure.exception.rpartition(".")[2] in MISTAKES or family_of(failure).kind in NO_FINDING:
-            return
+    def _note(self, failure: Failure) -> None:
         key = sign(failure).key
-        if key in self._met or len(self._met) >= MOST_FINDINGS:
-            return
-        self._met.add(key)
-        if self._passes_on_reference(source):
+        fresh = key not in self._met and len(self.findings) < MOST_FINDINGS
+        # A candidate's own slips (a name, an attribute that is gone) say nothing of the device.
+        if fresh and failure.exception not in _SLIPS and failure.outcome is not Outcome.TIMEOUT:
+            self._met.add(key)
             self.findings.append(failure)
 
-    def _passes_on_reference(self, source: str) -> bool:
-        self.runs += 1
-        answers = self.reference.ask([self._job(source, self.reference)])
-        return all(self._run(answer, self.reference).outcome is Outcome.PASSED for answer in answers)
+    def _passes(self, source: str) -> bool:
+        if not self._counted():
+            return False
+        answer = next(iter(self.reference.ask([self._reference_job(source)])))
+        passed = run_of(answer, self.reference.target).outcome.is_pass
+        if passed:
+            self._pace_s = self._took_s
+        return passed
+
+    def _reference_job(self, source: str) -> Job:
+        return script_job(source, self.reference.target.device, limit_s=self.limit_s)
+
+
+_SLIPS = frozenset(
+    {"NameError", "UnboundLocalError", "AttributeError", "TypeError", "KeyError", "IndexError", "SystemExit",
+     "ModuleNotFoundError", "ImportError", "SyntaxError", "IndentationError", "RecursionError", "ValueError"}
+)  # fmt: skip
+
+
+def asks_needed(failed: int, of: int, confidence: float = CONFIDENCE) -> int:
+    """How often to ask so that a failure seen `failed` times `of` shows up with that confidence; 1 if it always did."""
+    if failed >= of:
+        return 1
+    rate = max(failed, 0.5) / of
+    return max(1, math.ceil(math.log(1 - confidence) / math.log(1 - rate)))
+
+
+def _closable(answers: Iterator[Answer]) -> Generator[Answer, None, None]:
+    """The iterator as a generator, so that leaving early ends what still runs."""
+    yield from answers
