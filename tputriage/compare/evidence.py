@@ -7,7 +7,7 @@ bucket, so it is neither a failure nor a pass.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tputriage.model import Failure, Outcome, Run, Signature
@@ -92,6 +92,21 @@ def tally(wanted: Signature, runs: Iterable[Run]) -> Tally:
         foreign=counts[Seen.FOREIGN],
         nothing=counts[Seen.NOTHING],
     )
+
+
+def slim(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """The runs with traceback and output kept once for each command and message: repeats only need to be counted."""
+    met: set[tuple[str, str]] = set()
+    kept = []
+    for run in runs:
+        failure = run.failure
+        if failure is not None:
+            said = (run.command, f"{failure.exception}: {failure.message}")
+            if said in met:
+                run = replace(run, failure=replace(failure, text="", captured="", frames=()), last_words="")
+            met.add(said)
+        kept.append(run)
+    return tuple(kept)
 
 
 def first(wanted: Signature, runs: Sequence[Run], seen: Seen) -> Run | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tputriage.compare import counterfactual, order
 from tputriage.compare.casebook import Asking, Casebook, Rules, representatives
 from tputriage.compare.desk import Question, Side
-from tputriage.compare.evidence import kind_of
+from tputriage.compare.evidence import kind_of, slim
 from tputriage.compare.judge import Facts, judge, judge_without_runs
 from tputriage.compare.parts import split
 from tputriage.compare.repeats import AGREE_CERTAIN, BUDGET, device_runs_wanted, reference_runs_wanted
@@ -108,7 +108,7 @@ def _settle(book: Casebook, *, is_part: bool) -> Generator[Sequence[Question], S
 def _judged(book: Casebook, facts: Facts, more: Sequence[Run] = ()) -> Verdict:
     """The verdict on the runs so far; `more` are evidence beside them, and count for no rate."""
     verdict = judge(book.bucket, book.runs[Side.DEVICE], book.runs[Side.REFERENCE], facts)
-    return replace(verdict, runs=(*verdict.runs, *more))
+    return replace(verdict, runs=slim((*verdict.runs, *more)))
 
 
 def _order(book: Casebook, facts: Facts) -> Generator[Sequence[Question], Sequence[Run], Verdict | None]:
@@ -120,7 +120,8 @@ def _order(book: Casebook, facts: Facts) -> Generator[Sequence[Question], Sequen
         after, device, reference = yield from order.search(book, test_id)
         if after:
             verdict = judge(book.bucket, device, reference, replace(facts, after=after))
-            return replace(verdict, runs=(*book.runs[Side.DEVICE], *book.runs[Side.REFERENCE], *verdict.runs))
+            alone = (*book.runs[Side.DEVICE], *book.runs[Side.REFERENCE])
+            return replace(verdict, runs=slim((*alone, *verdict.runs)))
     return None
 
 

@@ -160,10 +160,8 @@ def _always(case: _Case) -> tuple[VerdictKind, str]:
     device, there = case.device, case.reference
     reason = f"fails on {case.facts.device} in {_of(device.same, device.total)}"
     if there.same:
-        return (
-            VerdictKind.EVERYWHERE,
-            f"{reason}, and on {case.facts.reference} in {_of(there.same, there.total)} alike",
-        )
+        both = f"{reason}, and alike on {case.facts.reference} in {_of(there.same, there.total)}"
+        return VerdictKind.EVERYWHERE, both
     line = deciding_line(case.bucket, case.device_runs)
     if line:
         return VerdictKind.SUITE, f"{reason} by a check of the suite or library on the device: {line}"

@@ -1,8 +1,8 @@
 """Order dependence: what passes alone but failed in the suite is rerun after the tests that ran before it.
 
-If it fails then, delta debugging (Zeller and Hildebrandt, 2002) finds a shortest sequence of earlier tests after
-which it fails: one less in any place and it passes. Several culprits that are needed together are found, which
-halving alone cannot. A sequence that dies or hangs before the test has run is not a failure of the test.
+If it fails then, halving finds one culprit after the other, and delta debugging (Zeller and Hildebrandt, 2002)
+makes sure of it: one test less in any place, and it passes. Several culprits needed together are found too. A
+sequence that dies or hangs before the test has run is not a failure of the test.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ MOST_RUNS = 120  # of whole sequences, while one sequence is searched
 SIGHTINGS = 3
 CONFIRMATIONS = 5
 REFERENCE_RUNS = 2
+DEATHS = frozenset({Outcome.CRASH, Outcome.TIMEOUT})
 
 
 def earlier(test_id: str, casebook: Casebook) -> Tests:
@@ -40,7 +41,7 @@ def search(casebook: Casebook, test_id: str) -> Search:
     before = yield from _whole(oracle, earlier(test_id, casebook))
     if not before:
         return (), [], []
-    before = yield from _ddmin(oracle, before)
+    before = yield from _ddmin(oracle, (yield from _halve(oracle, before)))
     device = yield from oracle.run([before] * CONFIRMATIONS, Side.DEVICE)
     if not all(see(casebook.bucket.signature, run) is Seen.SAME for run in device):
         return (), [], []
@@ -55,12 +56,14 @@ class _Oracle:
         self.casebook = casebook
         self.test_id = test_id
         self.left = MOST_RUNS
+        self.died = False  # whether a sequence of the last question ended its process
         self._known: dict[Tests, bool] = {}
 
     def run(self, sequences: Sequence[Tests], side: Side = Side.DEVICE) -> Answers:
         limit = self.casebook.limit_s * LIMIT_GROWTH
         self.left -= len(sequences)
         runs = yield [Question(side, self.test_id, limit, before=before) for before in sequences]
+        self.died = any(run.outcome in DEATHS for run in runs)
         return list(runs)
 
     def first_failing(self, sequences: Sequence[Tests]) -> Generator[Sequence[Question], Sequence[Run], Tests | None]:
@@ -79,9 +82,11 @@ def _whole(oracle: _Oracle, before: Tests) -> Generator[Sequence[Question], Sequ
         return ()
     if (yield from _surely(oracle, before)):
         return before
+    if not oracle.died:
+        return ()
     limit = oracle.casebook.limit_s
     alone = yield [Question(Side.DEVICE, test, limit) for test in before]
-    fatal = {run.test_id for run in alone if run.outcome in (Outcome.CRASH, Outcome.TIMEOUT)}
+    fatal = {run.test_id for run in alone if run.outcome in DEATHS}
     harmless = tuple(test for test in before if test not in fatal)
     if not fatal or not harmless:
         return ()
@@ -93,6 +98,26 @@ def _surely(oracle: _Oracle, before: Tests) -> Generator[Sequence[Question], Seq
         return False
     runs = yield from oracle.run([before] * (SIGHTINGS - 1))
     return all(see(oracle.casebook.bucket.signature, run) is Seen.SAME for run in runs)
+
+
+def _halve(oracle: _Oracle, failing: Tests) -> Generator[Sequence[Question], Sequence[Run], Tests]:
+    """The last test of the shortest failing prefix, again and again: a few runs for each culprit.
+
+    Right where one test more never makes the failure go away; where that does not hold the result does not
+    fail, and `failing` is given back.
+    """
+    needed: Tests = ()
+    rest = failing
+    while rest and not (yield from oracle.first_failing([needed] if needed else [])):
+        low, high = 0, len(rest)  # the prefix of length `low` is too short, that of length `high` fails
+        while high - low > 1 and oracle.left > 0:
+            middle = (low + high) // 2
+            if (yield from oracle.first_failing([rest[:middle] + needed])):
+                high = middle
+            else:
+                low = middle
+        needed, rest = (rest[high - 1], *needed), rest[: high - 1]
+    return needed if (yield from oracle.first_failing([needed])) else failing
 
 
 def _ddmin(oracle: _Oracle, failing: Tests) -> Generator[Sequence[Question], Sequence[Run], Tests]:
