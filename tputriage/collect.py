@@ -1,74 +1,107 @@
-"""Reports -> failures -> buckets: the step that reads, and runs nothing. Pure."""
+"""The first step, pure: reports in, buckets out, with what a reader of the totals should know.
+
+Reruns nothing and touches no disk. What compare and minimize learn later comes back through
+`signatures.regroup`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from tputriage.formats import merge_reports
-from tputriage.model import Bucket, Outcome, Report
+from tputriage.model import Bucket, Failure, Outcome, Report
 from tputriage.signatures import group
+
+LARGEST_FALL = 0.05  # of the collected tests, against the last run of the same suite
+_VERSIONS = ("torch_tpu", "torch", "libtpu")
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What the reports say together; shards of one run, and a journal beside its report, count as one."""
+    """What the reports say together."""
 
-    reports: tuple[Report, ...]
-    buckets: tuple[Bucket, ...]  # the largest first
+    reports: tuple[Report, ...]  # each once, in the order of the versions tested
+    tests: Mapping[str, Outcome]
+    outcomes: Mapping[str, int]  # by name; counts tests that a format does not name, too
+    buckets: tuple[Bucket, ...]
+    notes: tuple[str, ...]
 
     @property
-    def tests(self) -> int:
+    def total(self) -> int:
         return sum(self.outcomes.values())
 
     @property
-    def outcomes(self) -> dict[str, int]:
-        """{outcome: tests}, most frequent first; as the run counted them where it lists no tests."""
-        counts: Counter[str] = Counter()
-        for report in self.reports:
-            counts.update(Counter(outcome.value for outcome in report.tests.values()) or _counted(report))
-        return dict(counts.most_common())
-
-    @property
-    def pass_rate(self) -> float | None:
-        """Passes among the tests that ran to an end, skipped ones aside; None where none did."""
-        outcomes = {Outcome(name): count for name, count in self.outcomes.items()}
-        passed = sum(count for outcome, count in outcomes.items() if outcome.is_pass)
-        ran = passed + sum(count for outcome, count in outcomes.items() if outcome.is_failure)
-        return passed / ran if ran else None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was odd, lost or salvaged, each with the report it is about."""
-        return tuple(f"{report.source}: {note}" for report in self.reports for note in report.notes)
-
-    @property
-    def order(self) -> dict[str, tuple[str, ...]]:
-        """{test file: its node ids in the order they ran}."""
-        files: dict[str, list[str]] = {}
-        for report in self.reports:
-            for test_id in report.tests:
-                files.setdefault(test_id.split("::", 1)[0], []).append(test_id)
-        return {name: tuple(tests) for name, tests in files.items()}
-
-    def buckets_of(self, report: Report) -> tuple[Bucket, ...]:
-        """The buckets that this report has failures of, with those failures alone."""
-        own = {id(failure) for failure in report.failures}
-        parts = (
-            replace(bucket, failures=tuple(failure for failure in bucket.failures if id(failure) in own))
-            for bucket in self.buckets
-        )
-        return tuple(part for part in parts if part.failures)
+    def pass_rate(self) -> float:
+        """Passed of those that ran to an end, skipped ones aside; 1.0 where none did."""
+        passed = sum(count for name, count in self.outcomes.items() if Outcome(name).is_pass)
+        failed = sum(count for name, count in self.outcomes.items() if Outcome(name).is_failure)
+        return passed / (passed + failed) if passed + failed else 1.0
 
 
-def bucket_reports(reports: Iterable[Report], known: Mapping[str, str] | None = None) -> Collected:
-    """The reports' failures as buckets; `known` maps signature keys to the ids of buckets that are stored."""
-    merged = merge_reports(reports)
-    failures = [failure for report in merged for failure in report.failures]
-    return Collected(merged, group(failures, known))
+def bucket_reports(
+    reports: Iterable[Report], known: Mapping[str, str] | None = None, *, collected_before: int = 0
+) -> Collected:
+    """The failures of all reports as buckets; `known` maps stored keys to bucket ids.
+
+    `collected_before` is how many tests the last run of the same suite collected, 0 where there was none.
+    """
+    ordered = tuple(sorted(merge_reports(reports), key=lambda report: order_key(report.versions, report.created_s)))
+    tests: dict[str, Outcome] = {}
+    for report in ordered:
+        tests |= report.tests
+    notes = [f"{report.source}: {note}" for report in ordered for note in report.notes]
+    fall = collection_fell(sum(collected(report) for report in ordered), collected_before)
+    buckets = group(_distinct(ordered), known)
+    return Collected(ordered, tests, _outcomes(ordered, tests), buckets, (*notes, *([fall] if fall else [])))
 
 
-def _counted(report: Report) -> Mapping[str, int]:
-    names = {outcome.value for outcome in Outcome}
-    return {name: count for name, count in report.outcomes.items() if name in names and count}
+def order_key(versions: Mapping[str, str], created_s: float) -> tuple[tuple[tuple[int, ...], ...], float]:
+    """Sorts runs by the versions they tested, then by time: an old report that arrives late is not news."""
+    return tuple(_numbers(versions.get(name, "")) for name in _VERSIONS), created_s
+
+
+def collected(report: Report) -> int:
+    """How many tests the run found, as far as the report says."""
+    return report.collected or len(report.tests) or sum(report.outcomes.values())
+
+
+def collection_fell(now: int, before: int) -> str:
+    """A warning where far fewer tests were collected than the last time, since that looks like progress."""
+    if before <= 0 or now >= before * (1 - LARGEST_FALL):
+        return ""
+    share = 1 - now / before
+    return (
+        f"{now} tests were collected, {share:.0%} fewer than the {before} of the last run: "
+        "tests that cannot be collected fail no more, so compare nothing with that run before you know why"
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(digits[:9]) for digits in _DIGITS.findall(version)[:6])
+
+
+def _distinct(reports: Sequence[Report]) -> list[Failure]:
+    """Every failure, the same phase of the same test with the same words once."""
+    once: dict[tuple[str, str, str, str], Failure] = {}
+    for report in reports:
+        for failure in report.failures:
+            once[failure.test_id, failure.phase.value, failure.exception, failure.message] = failure
+    return list(once.values())
+
+
+def _outcomes(reports: Sequence[Report], tests: Mapping[str, Outcome]) -> dict[str, int]:
+    """Counted from the named tests, and from a report's own counts where it names fewer than it counts."""
+    counts = Counter(outcome.value for outcome in tests.values())
+    for report in reports:
+        counted = {name: count for name, count in report.outcomes.items() if name in _NAMES and count > 0}
+        if sum(counted.values()) > len(report.tests):
+            named = Counter(outcome.value for outcome in report.tests.values())
+            counts.update({name: max(count - named[name], 0) for name, count in counted.items()})
+    return {name: count for name, count in counts.items() if count}
+
+
+_NAMES = frozenset(outcome.value for outcome in Outcome)

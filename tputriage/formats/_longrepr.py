@@ -32,6 +32,7 @@ _ERROR_LINE = re.compile(r"^E {1,}(.*)$", re.M)
 _STATEMENT = re.compile(r"^>(.*\n(?:(?!E |>|\n)[ \t].*\n)*)", re.M)
 _LINE_STYLE = re.compile(r"\A[^\s:][^\n:]*:\d+: ")
 _SUB_EXCEPTION = re.compile(r"^ *\| ((?:\w+\.)*[A-Z]\w+: [^\n]+)$", re.M)
+_RULE = "\n_ _ _ _ _ _ _ _ _ _ "
 LONGEST_STATEMENT = 300
 
 
@@ -138,18 +139,24 @@ def _frames(segment: str, places: Sequence[Place], test: str) -> tuple[Frame, ..
 
 def _named(segment: str, places: Sequence[Place], test: str) -> tuple[Frame, ...]:
     """The places as frames; pytest shows the source, not the name, of the first and the last function."""
-    blocks = _SEPARATOR.split(segment)
-    every = len(blocks) == len(places)
+    blocks = _blocks(segment, places)
     frames = []
     for number, place in enumerate(places):
-        name, statement = place.message.removeprefix("in ") if place.message.startswith("in ") else "", ""
-        if number == len(places) - 1 or every or number == 0:
-            block = blocks[-1] if number == len(places) - 1 else blocks[number] if every else blocks[0]
-            name, statement = name or _function(block), _statement(block)
-        if number == 0 and not name:
-            name = test
-        frames.append(Frame(place.path, place.line, name, statement))
+        name, statement = place.message[3:] if place.message.startswith("in ") else "", ""
+        if number in blocks:
+            name, statement = name or _function(blocks[number]), _statement(blocks[number])
+        frames.append(Frame(place.path, place.line, name or (test if number == 0 else ""), statement))
     return tuple(frames)
+
+
+def _blocks(segment: str, places: Sequence[Place]) -> dict[int, str]:
+    """The parts of the text that belong to the first and last place; to every one in the long style."""
+    if any(not place.message for place in places[1:-1]):
+        parts = _SEPARATOR.split(segment)
+        if len(parts) == len(places):
+            return dict(enumerate(parts))
+    first, end = segment.find(_RULE), segment.rfind(_RULE)
+    return {0: segment if first < 0 else segment[:first], len(places) - 1: segment[max(end, 0) :]}
 
 
 def _function(block: str) -> str:

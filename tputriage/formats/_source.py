@@ -12,6 +12,7 @@ import importlib
 import io
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,6 +31,9 @@ class Source:
         self.name = str(path)
         self.torn = ""  # why the bytes end early, where they do
         self._hash = hashlib.sha256()
+        # Hashing leaves the interpreter lock, so it runs beside decoding; one block ahead at most.
+        self._hasher = ThreadPoolExecutor(1)
+        self._hashed: Future[None] | None = None
         self._file = _open(path)
         first = self._read(HEAD_BYTES)
         if not first and not self.torn:
@@ -45,6 +49,7 @@ class Source:
         self.close()
 
     def close(self) -> None:
+        self._hasher.shutdown()
         self._file.close()
 
     @property
@@ -52,6 +57,7 @@ class Source:
         """sha256 of the decompressed bytes; reads what is left of them."""
         for _ in self.blocks():
             pass
+        self._update(b"")
         return self._hash.hexdigest()
 
     def blocks(self) -> Iterator[bytes]:
@@ -95,8 +101,14 @@ class Source:
             data = b""
         except OSError as exc:
             raise ReportError(f"{self.name} cannot be read: {exc.strerror or exc}") from exc
-        self._hash.update(data)
+        if data:
+            self._update(data)
         return data
+
+    def _update(self, data: bytes) -> None:
+        if self._hashed is not None:
+            self._hashed.result()
+        self._hashed = self._hasher.submit(self._hash.update, data) if data else None
 
 
 def _open(path: Path) -> IO[bytes]:

@@ -83,7 +83,7 @@ class Walker:
             return
         while self._peek() != b"]":
             border = self._border()
-            whole = decoder.decode(self._buffer[self._at : border]) if border > self._at else None
+            whole = decoder.decode(memoryview(self._buffer)[self._at : border]) if border > self._at else None
             if whole is not None:
                 yield from whole
                 self._at = border
@@ -204,9 +204,9 @@ class Batch(Generic[_T]):
     def __init__(self, element: type[_T]) -> None:
         self._decoder: Any = msgspec.json.Decoder(list[element])  # type: ignore[valid-type]
 
-    def decode(self, elements: bytes) -> list[_T] | None:
+    def decode(self, elements: bytes | memoryview) -> list[_T] | None:
         try:
-            decoded: list[_T] = self._decoder.decode(b"[" + elements + b"]")
+            decoded: list[_T] = self._decoder.decode(b"".join((b"[", elements, b"]")))
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return None
         return decoded

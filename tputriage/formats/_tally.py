@@ -39,6 +39,13 @@ class Tally:
         self.tests[test_id] = worst if before is None else _worst((before, worst), worst)
         self.failures += own
 
+    def add_quiet(self, test_id: str, outcome: str) -> None:
+        """One test that did not fail, as most: the short way of `add`."""
+        if test_id in self.tests:
+            self.add(test_id, outcome, ())
+        else:
+            self.tests[test_id] = _OUTCOMES[outcome]
+
     def add_collection_error(self, failure: Failure) -> None:
         self._uncollected += 1
         self.failures.append(self._shared(failure))
@@ -50,10 +57,10 @@ class Tally:
         """The finished report; `known` are the Report's other fields, as far as the format tells them."""
         reruns = sum(outcome is Outcome.RERUN for outcome in self.tests.values())
         for count, sentence in (
-            (self.lost, "{} of its entries could not be read"),
-            (self._strange, "{} tests have an outcome that pytest does not know"),
-            (self._uncollected, "{} files or folders could not be collected, so their tests are missing"),
-            (reruns, "{} tests passed on a rerun; the report has not kept their first failure"),
+            (self.lost, "entries that could not be read: {}"),
+            (self._strange, "tests with an outcome that pytest does not know: {}"),
+            (self._uncollected, "files or folders that could not be collected, so that their tests are missing: {}"),
+            (reruns, "tests that passed only on a rerun, after a failure that this report does not keep: {}"),
         ):
             if count:
                 self.note(sentence.format(count))

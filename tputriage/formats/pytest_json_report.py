@@ -19,7 +19,7 @@ from tputriage.formats._longrepr import Place
 from tputriage.formats._source import Source
 from tputriage.formats._split import Batch, DamagedError, Walker, decode_leniently
 from tputriage.formats._tally import Tally
-from tputriage.model import Failure, Outcome, Phase, Report
+from tputriage.model import Failure, Phase, Report
 
 NAME = "pytest-json-report"
 
@@ -57,7 +57,7 @@ def read(source: Source, *, salvage: bool) -> Report:
     try:
         for key in walker:
             if key == "tests":
-                _read_tests(walker, tally)
+                _read_tests(walker, tally, _folder(header.get("root")))
             elif key == "collectors":
                 _read_collectors(walker, tally)
             elif key != "warnings":
@@ -71,35 +71,42 @@ def read(source: Source, *, salvage: bool) -> Report:
     return _report(source, tally, header)
 
 
-def _read_tests(walker: Walker, tally: Tally) -> None:
+def _folder(root: Any) -> str:
+    return root.rstrip("/") + "/" if isinstance(root, str) and root.strip("/") else ""
+
+
+def _read_tests(walker: Walker, tally: Tally, root: str) -> None:
     for line in walker.batches(Batch(_Line)):
         if isinstance(line, _Line):
-            quiet = line.outcome in _QUIET
-            _add(tally, line.nodeid, line.outcome, {} if quiet else line.phases())
+            if line.outcome in _QUIET:
+                tally.add_quiet(line.nodeid, line.outcome)
+            else:
+                _add(tally, line.nodeid, line.outcome, line.phases(), root)
         elif isinstance(line, dict):
-            _add(tally, str(line.get("nodeid", "")), str(line.get("outcome", "")), line)
+            _add(tally, str(line.get("nodeid", "")), str(line.get("outcome", "")), line, root)
         else:
             tally.lost += 1
 
 
-def _add(tally: Tally, nodeid: str, outcome: str, phases: Mapping[str, Any]) -> None:
+def _add(tally: Tally, nodeid: str, outcome: str, phases: Mapping[str, Any], root: str) -> None:
     failures = [
         failure
         for name, phase in phases.items()
         if isinstance(phase, dict) and str(phase.get("outcome", "")) in ("failed", "error")
-        for failure in [_failure(nodeid, _PHASES.get(name, Phase.CALL), phase)]
+        for failure in [_failure(nodeid, _PHASES.get(name, Phase.CALL), phase, root)]
     ]
     if not failures and outcome in ("failed", "error"):
         failures = [build(nodeid, Phase.CALL, longrepr="the report does not say in which phase this test failed")]
     tally.add(nodeid, outcome, failures)
 
 
-def _failure(nodeid: str, phase: Phase, said: Mapping[str, Any]) -> Failure:
+def _failure(nodeid: str, phase: Phase, said: Mapping[str, Any], root: str) -> Failure:
     crash, longrepr = said.get("crash"), said.get("longrepr", "")
     crash = crash if isinstance(crash, dict) else {}
     places = list(_places(said.get("traceback")))
     if not places and "path" in crash:
-        places = [Place(str(crash["path"]), _number(crash.get("lineno")))]
+        # `crash` has the whole path, `traceback` one below the root: the same failure must look the same.
+        places = [Place(str(crash["path"]).removeprefix(root), _number(crash.get("lineno")))]
     return build(
         nodeid,
         phase,

@@ -24,12 +24,13 @@ _MEASURED = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e-?\d+)?(?!\w)")
 _COMPARES = re.compile(r"\bassert|[<>]|allclose|isclose|approx", re.I)
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w.])", re.I)
 _SPACE = re.compile(r"\s+")
+# A literal that stands in every match, and the pattern: most messages cost five substring searches.
 _OPERATORS = (
-    re.compile(r"[Oo]perator '(?:aten::)?([\w:]+)(?:\.\w+)?' is not"),
-    re.compile(r"[Cc]ould not run '([\w:]+)(?:\.\w+)?'"),
-    re.compile(r"\btarget: (aten\.\w+)"),
-    re.compile(r"call_function <built-in (?:method|function) (\w+)"),
-    re.compile(r"\A(\w+)\(\): "),
+    ("perator '", re.compile(r"[Oo]perator '(?:aten::)?([\w:]+)(?:\.\w+)?' is not")),
+    ("ould not run '", re.compile(r"[Cc]ould not run '([\w:]+)(?:\.\w+)?'")),
+    ("target: aten.", re.compile(r"\btarget: (aten\.\w+)")),
+    ("call_function <", re.compile(r"call_function <built-in (?:method|function) (\w+)")),
+    ("(): ", re.compile(r"\A(\w+)\(\): ")),
 )
 _CPP = re.compile(r"^\s*([\w./+-]+\.(?:cc|cpp|h)):\d+: ([\w:~<>]+)\(", re.M)
 LONGEST_EXPRESSION = 200
@@ -37,11 +38,11 @@ LONGEST_EXPRESSION = 200
 
 def operator_named(message: str) -> str:
     """The operator a message names, without overload: `aten::mish`, `view`, or ""."""
-    for pattern in _OPERATORS:
-        found = pattern.search(message)
+    for needle, pattern in _OPERATORS:
+        found = pattern.search(message) if needle in message else None
         if found:
             name = found[1].replace("aten.", "aten::")
-            return f"aten::{name}" if pattern is _OPERATORS[0] and "::" not in name else name
+            return f"aten::{name}" if needle == "perator '" and "::" not in name else name
     return ""
 
 
@@ -70,6 +71,12 @@ def device_place_of(failure: Failure) -> str:
 def expression_of(failure: Failure) -> str:
     """The asserted expression with its numbers masked, or ""."""
     return _masked(_asserted(failure))
+
+
+def fails_where_asserted(failure: Failure) -> bool:
+    """Whether the statement that counts is the one that failed, and no helper's message is needed."""
+    frame = _outside_helpers(failure.frames)
+    return frame is not None and frame is failure.frames[-1] and "assert" in frame.text
 
 
 def is_recorded(failure: Failure) -> bool:

@@ -19,6 +19,7 @@ from tputriage.signatures.origin import (
     cpp_origin,
     device_place_of,
     expression_of,
+    fails_where_asserted,
     operator_named,
     place_of,
     plain_operator,
@@ -27,7 +28,7 @@ from tputriage.signatures.origin import (
 from tputriage.signatures.rules import RULES, Rule, normalise, unwrap
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RuleSet:
     """One version of the rules."""
 
@@ -38,28 +39,25 @@ class RuleSet:
 CURRENT = RuleSet(1, RULES)
 PAST: tuple[RuleSet, ...] = ()  # older versions, newest first; each release that changes RULES adds one
 
-_QUOTED = re.compile(r"`[^`\n]{1,80}`|'[^'\n]{1,80}'|\"[^\"\n]{1,80}\"")
+_QUOTED = re.compile(r"`[^`\n]{0,400}`|'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"")
 _LIST = re.compile(r"\[N(?:, (?:N|…))*\]|\((?:N, )+N?\)")
+_ASSERTED = frozenset({"assertion", "assert-numbers"})
 _COMPILED = "torch.compile"
 _VAGUE = frozenset({Identity.PLACE, Identity.EXPRESSION})
+_CAUSELESS = frozenset({Kind.INFRA, Kind.EMULATOR})  # no operator of torch_tpu is at fault
 
 
 def sign(failure: Failure, by: RuleSet = CURRENT) -> Signature:
     """The failure's signature; pure, and the same on every machine."""
     plain, wrapper = _unwrapped(failure)
     family = family_of(plain)
-    operator = plain_operator(failure.operator) or _operator(family, plain.message)
-    known = bool(failure.operator) and (family.identity in _VAGUE or family.kind is Kind.SECONDARY)
+    operator = "" if family.kind in _CAUSELESS else plain_operator(failure.operator) or _operator(family, plain.message)
+    known = bool(failure.operator and operator) and (family.identity in _VAGUE or family.kind is Kind.SECONDARY)
     origin = () if known else _origin(family, plain, wrapper)
-    signature = Signature(
-        by.version,
-        family.name,
-        "" if family.identity in (Identity.FAMILY, Identity.OPERATOR) else _short_type(plain.exception),
-        family.says if known else _template(family, plain, by),
-        "" if family.kind is Kind.INFRA else operator,
-        origin,
-    )
-    return replace(signature, key=_key(signature))
+    exception = "" if family.identity in (Identity.FAMILY, Identity.OPERATOR) else _short_type(plain.exception)
+    template = family.says if known else _template(family, plain, by)
+    key = _key(family.name, exception, template, operator, *origin)
+    return Signature(by.version, family.name, exception, template, operator, origin, key)
 
 
 def old_keys(failure: Failure, past: Sequence[RuleSet] = PAST) -> tuple[str, ...]:
@@ -118,7 +116,7 @@ def _unwrap(exception: str, message: str) -> tuple[str, str, str]:
 
 
 def _operator(family: Family, message: str) -> str:
-    return "" if family.kind is Kind.NUMERIC else operator_named(message[:2_000])
+    return "" if family.kind in (Kind.NUMERIC, Kind.SECONDARY) else operator_named(message[:2_000])
 
 
 def _template(family: Family, failure: Failure, by: RuleSet) -> str:
@@ -128,7 +126,10 @@ def _template(family: Family, failure: Failure, by: RuleSet) -> str:
         return _check(family, failure, by)
     if family.identity is Identity.TEST:
         return family.says
-    text = _first_letter_down(_normalised(failure.message[:4_000], by))
+    said = failure.message[:4_000]
+    # A plugin appends its internals; its first line names what it lacks.
+    said = said.strip().split("\n", 1)[0] if family.kind is Kind.EMULATOR else said
+    text = _first_letter_down(_normalised(said, by))
     if family.identity is Identity.NAMES:
         return _QUOTED.sub("'…'", text)
     if family.identity is Identity.PLACE:
@@ -145,9 +146,12 @@ def _check(family: Family, failure: Failure, by: RuleSet) -> str:
 
 
 def _first_line(family: Family, failure: Failure, by: RuleSet) -> str:
-    """Where values differ, the first line says so and the rest are the values."""
+    """Where values differ, the first line says so and the rest are the values.
+
+    An asserted expression says it all, unless a helper raised: then its message tells which of its checks.
+    """
     lines = failure.message[:4_000].strip().split("\n")
-    if lines[0].startswith("assert "):
+    if lines[0].startswith("assert ") or (family.name in _ASSERTED and fails_where_asserted(failure)):
         return "assert"
     return _first_letter_down(_normalised(lines[0] if family.kind is not Kind.COMPILE else "\n".join(lines), by))
 
@@ -179,6 +183,5 @@ def _short_type(exception: str) -> str:
     return exception.rpartition(".")[2]
 
 
-def _key(signature: Signature) -> str:
-    parts = (signature.family, signature.exception, signature.template, signature.operator, *signature.origin)
+def _key(*parts: str) -> str:
     return hashlib.sha256("\x1f".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 
 from tputriage.model import Failure, Signature
 from tputriage.signatures.families import BY_NAME, Identity, Kind
+from tputriage.signatures.origin import test_of
 from tputriage.signatures.rules import CUTS, normalise, unwrap
 
 LONGEST = 110
 _CLAUSE = re.compile(r"(?:; |\. |\.$|: please |, please )", re.I)
+_ACTUAL = re.compile(r"Actual message: '?([^\n]*?)'?$", re.M)
+_COMPILER = re.compile(r"\Afailed to compile MLIR module(?: --|:) (?:the XLA compiler failed with: )?")
 _SPACE = re.compile(r"\s+")
 
 
@@ -23,6 +26,10 @@ def title_of(signature: Signature, failures: Sequence[Failure]) -> str:
         return _fit(family.says.format(operator=signature.operator))
     if family.identity is Identity.TEST:
         return _fit(f"{signature.origin[0].rpartition(':')[2]}: {family.says}" if signature.origin else family.says)
+    if family.identity is Identity.EXPRESSION:
+        return _fit(f"{_test(failures)}: {signature.origin[0] if signature.origin else family.says}")
+    if family.name == "message-wording" and failures:
+        return _fit(_wording(failures[0].message))
     if family.kind in (Kind.NUMERIC, Kind.COMPILE, Kind.OUT_OF_MEMORY) or family.name in ("assertion", "not-raised"):
         return _fit(_placed(signature, family.says, failures))
     return _fit(_led(signature, _said(failures) or signature.template or family.says))
@@ -33,9 +40,20 @@ def _placed(signature: Signature, says: str, failures: Sequence[Failure]) -> str
         return f"{signature.operator}: {says}"
     place = signature.origin[0] if signature.origin else ""
     function = place.rpartition(":")[2] if "/" in place or place.count(":") == 1 else ""
+    if signature.family == "out-of-memory":
+        return f"{function}: {says}"
     expression = signature.origin[-1] if signature.origin and signature.origin[-1] != place else ""
     detail = expression if expression.startswith("assert ") else _said(failures)
     return ": ".join(part for part in (function, detail or says) if part)
+
+
+def _test(failures: Sequence[Failure]) -> str:
+    return test_of(failures[0].test_id).rpartition(":")[2] if failures else "a test"
+
+
+def _wording(message: str) -> str:
+    found = _ACTUAL.search(message)
+    return f"an error is worded otherwise than expected: {found[1]}" if found else message
 
 
 def _said(failures: Sequence[Failure]) -> str:
@@ -43,7 +61,7 @@ def _said(failures: Sequence[Failure]) -> str:
     if not failures:
         return ""
     exception, message, _ = unwrap(failures[0].exception, failures[0].message)
-    text = normalise(message, CUTS).split("\n", 1)[0]
+    text = _COMPILER.sub("", normalise(message, CUTS)).split("\n", 1)[0]
     found = _CLAUSE.search(text, 20)
     text = text[: found.start()] if found else text
     kind = exception.rpartition(".")[2]
