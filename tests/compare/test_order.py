@@ -5,7 +5,7 @@ import pytest
 from tests.compare.scripted import CRASHES, PASSES, bucket_of, fails
 from tputriage.compare.casebook import Casebook, Rules
 from tputriage.compare.desk import Side
-from tputriage.compare.order import MOST_RUNS, earlier, search
+from tputriage.compare.order import MOST_RUNS, by_file, earlier, search
 from tputriage.targets.runs import run_of
 from tputriage.targets.seam import Answer, Ended, Target
 
@@ -75,3 +75,7 @@ def test_only_the_same_file_ran_earlier():
     book = Casebook(bucket_of(LAST), Rules(10.0, "tpu", "cpu", {FILE: ORDER, "tests/b.py": ["tests/b.py::t"]}), 10.0)
     assert earlier(ORDER[2], book) == tuple(ORDER[:2])
     assert earlier("tests/other.py::test_x", book) == ()
+
+
+def test_tests_are_ordered_within_their_files():
+    assert by_file(["a.py::x", "b.py::y", "a.py::z"]) == {"a.py": ("a.py::x", "a.py::z"), "b.py": ("b.py::y",)}

@@ -5,7 +5,7 @@ import pytest
 from tests.compare.scripted import CRASHES, HANGS, IS_LOST, MISSING_OP, PASSES, SKIPS, Scripted, bucket_of, fails
 from tputriage.compare import compare, final_buckets, moved_into
 from tputriage.errors import TargetError
-from tputriage.model import VerdictKind
+from tputriage.model import Phase, VerdictKind
 
 A, B, C = (f"tests/test_{name}.py::test_it" for name in "abc")
 SECONDARY = "a required argument is in a failed state"
@@ -236,3 +236,11 @@ def test_repeats_keep_one_traceback_for_each_message():
     verdicts, _, _ = run([bucket_of(A, message="odd", exception="ValueError")], always(fails("odd", "ValueError")))
     plain = [run for run in verdicts[A].runs if run.failure is not None and not run.knobs]
     assert [bool(run.failure.text) for run in plain] == [True] + [False] * (len(plain) - 1)
+
+
+def test_a_file_that_can_be_collected_again_did_not_reproduce():
+    gone = {**fails("no test is called tests/test_a.py among the 3 collected", "", phase="collect")}
+    gone["outcome"] = "unavailable"
+    bucket = bucket_of("tests/test_a.py", message="No module named 'x'", exception="ImportError", phase=Phase.COLLECT)
+    verdicts, _, _ = run([bucket], always(gone), always(gone))
+    assert verdicts["tests/test_a.py"].kind is VerdictKind.NOT_REPRODUCED

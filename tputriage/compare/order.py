@@ -8,7 +8,7 @@ sequence that dies or hangs before the test has run is not a failure of the test
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 from tputriage.compare.casebook import LIMIT_GROWTH, Casebook
 from tputriage.compare.desk import Question, Side
@@ -33,6 +33,14 @@ def earlier(test_id: str, casebook: Casebook) -> Tests:
     file = test_id.partition("::")[0]
     ran = tuple(casebook.rules.order.get(file, ()))
     return ran[: ran.index(test_id)] if test_id in ran else ()
+
+
+def by_file(test_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """{file: its tests in this order}: what `compare` takes as `order`, from a report's tests as they ran."""
+    files: dict[str, list[str]] = {}
+    for test_id in test_ids:
+        files.setdefault(test_id.partition("::")[0], []).append(test_id)
+    return {file: tuple(tests) for file, tests in files.items()}
 
 
 def search(casebook: Casebook, test_id: str) -> Search:
