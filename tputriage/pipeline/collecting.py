@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,9 @@ from tputriage.console import Done, progress
 from tputriage.formats import read_report
 from tputriage.model import Bucket, Report, Verdict, VerdictKind
 from tputriage.pipeline.place import Place, find_place, suite_folder, suite_name, workers
-from tputriage.pipeline.showing import collected_view
+from tputriage.pipeline.views import collected_view
+from tputriage.signatures import group
 from tputriage.store import Store, open_store
-
-SHRUNK = 0.05  # a suite that collects this much fewer tests than last time has probably lost a file
 
 
 def collect(
@@ -38,19 +38,18 @@ def collect(
     read = [read_report(path, salvage=salvage) for path in reports]
     place = _place(read, root, machine) if rerun else None
     with open_store(store) as opened:
-        found = bucket_reports(read, opened.known_keys())
-        notes = (*found.notes, *_guard(opened, found.reports))
+        found = bucket_reports(read, opened.known_keys(), collected_before=_before(opened, read))
         new = _keep(opened, found)
         first = _judge_at_once(opened, found.buckets)
         if place is None:
-            return collected_view(found, first, notes)
+            return collected_view(found, first)
         asked = [
             bucket
             for bucket in found.buckets
             if judge_without_runs(bucket).kind is VerdictKind.UNDECIDED
             and (again or bucket.id in new or first[bucket.id].kind is VerdictKind.UNDECIDED)
         ]
-        return collected_view(found, first | _rerun(opened, place, asked, found, quiet=quiet), notes)
+        return collected_view(found, first | _rerun(opened, place, asked, found, quiet=quiet))
 
 
 def _place(read: Sequence[Report], root: Path | None, machine: Mapping[str, Any]) -> Place:
@@ -59,26 +58,23 @@ def _place(read: Sequence[Report], root: Path | None, machine: Mapping[str, Any]
     return find_place(suite_folder(root, settings.root, reported), **machine)
 
 
-def _guard(store: Store, reports: Sequence[Report]) -> tuple[str, ...]:
-    """A warning where a suite collected markedly fewer tests than last time: that only looks like an improvement."""
-    notes = []
-    for report in reports:
-        before = store.last_collected(suite_name(report.root))
-        if before and not store.has_report(report.digest) and report.collected < before * (1 - SHRUNK):
-            notes.append(
-                f"{report.source}: {report.collected} tests were collected, {before} the last time:"
-                " look for a file that no longer imports before believing the pass rate"
-            )
-    return tuple(notes)
+def _before(store: Store, reports: Sequence[Report]) -> int:
+    """How many tests the last run of this suite collected; 0 where there was none, or where this is that run."""
+    if any(store.has_report(report.digest) for report in reports):
+        return 0
+    suites = {suite_name(report.root) for report in reports}
+    return store.last_collected(suites.pop()) or 0 if len(suites) == 1 else 0
 
 
 def _keep(store: Store, found: Collected) -> set[str]:
     """Store the reports; the ids of buckets that have failures in a report that was not stored before."""
+    whole = {bucket.id: bucket for bucket in found.buckets}
+    ids = {bucket.signature.key: bucket.id for bucket in found.buckets}
     new: set[str] = set()
     for report in found.reports:
-        buckets = found.buckets_of(report)
-        if store.add_report(report, suite_name(report.root), buckets):
-            new.update(bucket.id for bucket in buckets)
+        parts = [replace(whole[part.id], failures=part.failures) for part in group(report.failures, ids)]
+        if store.add_report(report, suite_name(report.root), parts):
+            new.update(part.id for part in parts)
     return new
 
 
@@ -104,9 +100,17 @@ def _rerun(
     tests = [test for bucket in buckets for test in bucket.tests]
     with workers(place, tests) as (device, reference), progress("comparing", quiet=quiet) as step:
         for bucket, verdict in compare(
-            buckets, device, reference, limit_s=place.settings.limit_s, order=found.order, on_progress=step
+            buckets, device, reference, limit_s=place.settings.limit_s, order=_order(found), on_progress=step
         ):
             store.save_bucket(bucket)
             store.save_verdict(bucket.id, verdict)
             verdicts[bucket.id] = verdict
     return verdicts
+
+
+def _order(found: Collected) -> dict[str, tuple[str, ...]]:
+    """{test file: its node ids in the order they ran}."""
+    files: dict[str, list[str]] = {}
+    for test_id in found.tests:
+        files.setdefault(test_id.split("::", 1)[0], []).append(test_id)
+    return {name: tuple(tests) for name, tests in files.items()}

@@ -87,15 +87,20 @@ def suite_folder(given: Path | None, settings_root: str, reported: str) -> Path:
 def workers(place: Place, test_ids: Sequence[str] = ()) -> Iterator[tuple[Runner, Runner]]:
     """(device, reference): one worker each, with the files of these tests collected; none where there are none."""
     files = files_of(test_ids, place.root) if place.root else ()
-    options = {
-        "root": place.root,
-        "files": files,
-        "device_env": place.device_env,
-        "env": place.settings.env,
-        "pytest_args": place.settings.pytest_args,
-    }
-    with Worker(place.device, **options) as device, Worker(place.reference, **options) as reference:
+    with _worker(place, place.device, files) as device, _worker(place, place.reference, files) as reference:
         yield device, reference
+
+
+def _worker(place: Place, target: Target, files: Sequence[str]) -> Worker:
+    settings = place.settings
+    return Worker(
+        target,
+        place.root,
+        files,
+        device_env=place.device_env,
+        env=settings.env,
+        pytest_args=settings.pytest_args,
+    )
 
 
 def installed_versions() -> dict[str, str]:

@@ -2,62 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.console import RenderableType
 
-from tputriage.collect import Collected
 from tputriage.console import Done, table, visible
-from tputriage.model import Dossier, Run, Verdict, VerdictKind
+from tputriage.model import Dossier, Run, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
 from tputriage.signatures import explain as explain_signature
 from tputriage.signatures import nearest
 from tputriage.store import open_store
 
 TESTS_SHOWN = 20
-
-
-def collected_view(found: Collected, verdicts: Mapping[str, Verdict], notes: Sequence[str]) -> Done:
-    """What `collect` answers: the numbers, then the buckets, the largest first."""
-    rows = [
-        {
-            "id": bucket.id,
-            "title": bucket.title,
-            "count": len(bucket.failures),
-            "verdict": verdicts[bucket.id].kind.value,
-            "reason": verdicts[bucket.id].reason,
-            "tests": list(bucket.tests),
-            "representative": bucket.representative,
-        }
-        for bucket in found.buckets
-    ]
-    data = {
-        "tests": found.tests,
-        "outcomes": dict(found.outcomes),
-        "pass_rate": found.pass_rate,
-        "buckets": rows,
-        "notes": list(notes),
-    }
-    numbers = ", ".join(f"{count} {name}" for name, count in found.outcomes.items())
-    rate = "no test ran to an end" if found.pass_rate is None else f"{found.pass_rate:.1%} pass"
-    listing = table(
-        "",
-        ("bucket", "failures", "verdict", "what happens"),
-        ((str(row["id"]), str(row["count"]), str(row["verdict"]), str(row["title"])) for row in rows),
-        right=("failures",),
-    )
-    view: tuple[RenderableType, ...] = (
-        (f"{found.tests} tests: {numbers}; {rate}", "", listing)
-        if rows
-        else (
-            f"{found.tests} tests: {numbers}; {rate}",
-            "nothing failed",
-        )
-    )
-    return Done(data, view, notes=tuple(notes))
 
 
 def show(*, item: str | None, store: Path, quiet: bool) -> Done:

@@ -1,0 +1,161 @@
+"""The roads in order, shortest first, and what makes their draft a repro: fresh processes on both targets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tputriage.minimize.draft import Draft, Road
+from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
+from tputriage.minimize.op_road import take_op_road
+from tputriage.model import Bucket, Failure, Level, Repro, ReproStatus, Run, Signature
+from tputriage.signatures import Kind, same_bug, sign
+from tputriage.signatures.families import BY_NAME
+from tputriage.targets.seam import Runner
+
+VERIFICATIONS = 3  # fresh processes on the device: 3 of 3 puts a failure's rate over 37 % with 95 % confidence
+OP_SHARE = 0.5  # of the budget, so that the longer roads have a turn
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is to be shrunk, and where."""
+
+    test_id: str
+    wanted: Signature
+    device: Runner
+    reference: Runner
+    root: Path
+    limit_s: float
+    budget_s: float
+    on_progress: Callable[[str], None] = lambda said: None
+    on_better: Callable[[str], None] = lambda source: None
+
+
+@dataclass
+class Trip:
+    """How far one case has come: counted across its roads."""
+
+    case: Case
+    runs: int = 0
+    reasons: list[str] = field(default_factory=list)
+    findings: dict[str, Failure] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+
+    def oracle(self, share: float) -> Interesting:
+        """An oracle with its share of what is left of the budget."""
+        case = self.case
+        left = max(1.0, case.budget_s - (time.monotonic() - self.started))
+        return Interesting(case.wanted, case.device, case.reference, limit_s=case.limit_s, deadline_s=left * share)
+
+
+def take_roads(case: Case) -> tuple[Draft | None, Trip]:
+    """The first road's draft that fails as wanted; None where no road gave one, the trip says why."""
+    trip = Trip(case)
+    for road, share in ((_op_road, OP_SHARE),):
+        oracle = trip.oracle(share)
+        told = road(case, oracle)
+        trip.runs += told.runs + oracle.runs
+        trip.findings |= {finding.message: finding for finding in oracle.findings}
+        if told.draft is not None:
+            return replace(told.draft, reason="; ".join(trip.reasons) or told.draft.reason), trip
+        trip.reasons.append(told.reason)
+    return None, trip
+
+
+def _op_road(case: Case, oracle: Interesting) -> Road:
+    return take_op_road(
+        case.test_id,
+        case.wanted,
+        case.device,
+        case.reference,
+        oracle,
+        limit_s=case.limit_s,
+        say=case.on_progress,
+    )
+
+
+def _wanted(case: Case, runs: Sequence[Run]) -> Signature:
+    """The bucket's signature; where that names no cause, the one that the script shows."""
+    family = BY_NAME.get(case.wanted.family)
+    failure = next((run.failure for run in runs if run.failure is not None), None)
+    return sign(failure) if failure and family and family.kind is Kind.SECONDARY else case.wanted
+
+
+def judge_fresh(wanted: Signature, runs: Sequence[Run]) -> str:
+    """ "fail" where every run failed as wanted, "pass" where every run passed, else "other"."""
+    failed = [run.failure is not None and same_bug(wanted, run.failure) for run in runs]
+    if runs and all(failed):
+        return "fail"
+    return "pass" if runs and all(run.outcome.is_pass for run in runs) else "other"
+
+
+def settle(
+    bucket: Bucket, draft: Draft, trip: Trip, source: str, device_runs: Sequence[Run], reference_runs: Sequence[Run]
+) -> Repro:
+    """The repro that a draft is once its script was run in fresh processes."""
+    case, wanted = trip.case, _wanted(trip.case, device_runs)
+    targets = {
+        case.device.target.name: _word(judge_fresh(wanted, device_runs), device_runs),
+        case.reference.target.name: _word(judge_fresh(wanted, reference_runs), reference_runs),
+    }
+    verified = list(targets.values()) == ["fail", "pass"] and judge_fresh(wanted, device_runs) == "fail"
+    failing = sum(run.failure is not None and same_bug(wanted, run.failure) for run in device_runs)
+    return Repro(
+        bucket=bucket.id,
+        test_id=case.test_id,
+        status=ReproStatus.VERIFIED if verified else ReproStatus.UNVERIFIED,
+        level=draft.level,
+        source=source,
+        lines=code_lines(source),
+        tokens=code_tokens(source),
+        oracle_runs=trip.runs + len(device_runs) + len(reference_runs),
+        seconds=round(time.monotonic() - trip.started, 1),
+        targets=targets,
+        imports=third_party_imports(source),
+        reason=draft.reason if verified else _why_unverified(device_runs, reference_runs, wanted),
+        signature_key=wanted.key,
+        operator=draft.operator,
+        actual=draft.actual,
+        expected=draft.expected,
+        condition=draft.condition,
+        conditions=draft.conditions,
+        traceback=draft.traceback or next((run.failure.text for run in device_runs if run.failure), ""),
+        reliability=(failing, len(device_runs)),
+        cause_proven=draft.cause_proven,
+        findings=tuple(draft.findings) or tuple(trip.findings.values()),
+    )
+
+
+def not_reproduced(bucket: Bucket, trip: Trip) -> Repro:
+    """What is kept where no road gave a script: the reasons, so that nobody has to ask."""
+    return Repro(
+        bucket=bucket.id,
+        test_id=trip.case.test_id,
+        status=ReproStatus.NOT_REPRODUCED,
+        level=Level.TEST,
+        oracle_runs=trip.runs,
+        seconds=round(time.monotonic() - trip.started, 1),
+        reason="; ".join(reason for reason in trip.reasons if reason),
+        signature_key=bucket.signature.key,
+        findings=tuple(trip.findings.values()),
+    )
+
+
+def _word(judged: str, runs: Sequence[Run]) -> str:
+    """ "pass" or "fail": a run that failed in another way failed."""
+    return "pass" if judged == "pass" or not any(run.outcome.is_failure for run in runs) else "fail"
+
+
+def _why_unverified(device_runs: Sequence[Run], reference_runs: Sequence[Run], wanted: Signature) -> str:
+    passed = sum(run.outcome.is_pass for run in device_runs)
+    if any(not run.outcome.is_pass for run in reference_runs):
+        failure = next((run.failure for run in reference_runs if run.failure), None)
+        return f"in a fresh process it fails on the reference too: {failure.message[:200] if failure else 'no word'}"
+    if passed:
+        return f"in fresh processes it passed {passed} of {len(device_runs)} times on the device"
+    other = next((run.failure for run in device_runs if run.failure and not same_bug(wanted, run.failure)), None)
+    return f"in a fresh process it fails in another way: {other.message[:200] if other else 'no word'}"

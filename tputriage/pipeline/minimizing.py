@@ -1,0 +1,145 @@
+"""`tputriage minimize`: a bucket's test -> the roads -> a script in the store -> fresh processes -> a repro."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tputriage.console import Done, Steps, progress
+from tputriage.errors import InputError
+from tputriage.minimize.draft import Draft
+from tputriage.minimize.emit import finish
+from tputriage.minimize.roads import VERIFICATIONS, Case, Trip, not_reproduced, settle, take_roads
+from tputriage.model import Dossier, Repro, ReproStatus, Run, VerdictKind
+from tputriage.pipeline.lookup import find_bucket
+from tputriage.pipeline.place import Place, find_place, settings_for, suite_folder, workers
+from tputriage.pipeline.views import minimized_view
+from tputriage.store import Store, open_store
+from tputriage.targets.fresh import run_script
+from tputriage.targets.seam import Runner, Target
+
+Chosen = tuple[Dossier, str]  # a bucket and the test to shrink
+
+
+def minimize(
+    *,
+    ids: Sequence[str],
+    every: bool,
+    budget_s: float,
+    again: bool,
+    store: Path,
+    quiet: bool,
+    root: Path | None,
+    **machine: Any,
+) -> Done:
+    """Exit code 1 where a bucket asked for has no verified repro at the end; each is stored as soon as it is made."""
+    with open_store(store, create=False) as opened:
+        chosen = _chosen(opened, ids, every)
+        known = [dossier.repro for dossier, _ in chosen if _is_done(dossier) and not again]
+        todo = [pair for pair in chosen if again or not _is_done(pair[0])]
+        made = _minimize_all(opened, todo, root, budget_s, quiet, machine) if todo else []
+    repros = [*(repro for repro in known if repro), *made]
+    return minimized_view(repros)
+
+
+def _chosen(store: Store, ids: Sequence[str], every: bool) -> list[Chosen]:
+    if bool(ids) == every:
+        raise InputError("name one or more tests or buckets, or give --all: `tputriage show` lists the buckets")
+    dossiers = store.dossiers()
+    if every:
+        wanted = [dossier for dossier in dossiers if _fails_on_the_device_only(dossier)]
+        return [(dossier, dossier.bucket.representative) for dossier in wanted]
+    return list({found[0].bucket.id: found for found in (find_bucket(store, dossiers, item) for item in ids)}.values())
+
+
+def _fails_on_the_device_only(dossier: Dossier) -> bool:
+    return bool(dossier.bucket.failures) and (
+        dossier.verdict is not None and dossier.verdict.kind is VerdictKind.TPU_ONLY
+    )
+
+
+def _is_done(dossier: Dossier) -> bool:
+    return dossier.repro is not None and dossier.repro.status is ReproStatus.VERIFIED
+
+
+def _minimize_all(
+    store: Store, todo: Sequence[Chosen], root: Path | None, budget_s: float, quiet: bool, machine: Mapping[str, Any]
+) -> list[Repro]:
+    settings = settings_for(root, **machine)
+    folder = suite_folder(root, settings.root, store.root_of(todo[0][1]))
+    place = find_place(folder, **machine)
+    made = []
+    with workers(place, [test for _, test in todo]) as pair, progress("minimizing", quiet=quiet) as step:
+        for number, (dossier, test) in enumerate(todo):
+            case = _case(store, place, dossier, test, pair, budget_s)
+            case = replace(case, on_progress=partial(_told, step, number, len(todo)))
+            made.append(_minimize_one(store, place, dossier, case))
+    return made
+
+
+def _told(step: Steps, done: int, total: int, said: str) -> None:
+    step(done, total, said)
+
+
+def _case(
+    store: Store, place: Place, dossier: Dossier, test: str, pair: tuple[Runner, Runner], budget_s: float
+) -> Case:
+    assert place.root is not None
+    return Case(
+        test_id=test,
+        wanted=dossier.bucket.signature,
+        device=pair[0],
+        reference=pair[1],
+        root=place.root,
+        limit_s=place.settings.limit_s,
+        budget_s=budget_s,
+        on_better=lambda source: _keep_draft(store, dossier.bucket.id, source),
+    )
+
+
+def _keep_draft(store: Store, bucket_id: str, source: str) -> None:
+    """The best so far is on disk at any moment."""
+    store.write_script(f"{bucket_id}.draft.py", source)
+
+
+def _minimize_one(store: Store, place: Place, dossier: Dossier, case: Case) -> Repro:
+    draft, trip = take_roads(case)
+    repro = _verified(store, place, dossier, draft, trip) if draft else not_reproduced(dossier.bucket, trip)
+    store.save_repro(repro)
+    return repro
+
+
+def _verified(store: Store, place: Place, dossier: Dossier, draft: Draft, trip: Trip) -> Repro:
+    versions = getattr(trip.case.device, "versions", {})
+    source = finish(draft, versions, device=place.device.device, templates=_templates(place))
+    path = store.write_script(f"{dossier.bucket.id}.py", source)
+    trip.case.on_progress("verifying in fresh processes")
+    device_runs, reference_runs = run_on_both(place, path)
+    repro = settle(dossier.bucket, draft, trip, source, device_runs, reference_runs)
+    return replace(repro, script=str(path), versions=dict(versions))
+
+
+def _templates(place: Place) -> Path | None:
+    return Path(place.settings.templates) if place.settings.templates else None
+
+
+def run_on_both(place: Place, path: Path) -> tuple[list[Run], list[Run]]:
+    """The script in fresh processes: (on the device, on the reference), as many at once as the device has slots."""
+    limit_s = place.settings.limit_s
+
+    def once(target: Target) -> list[Run]:
+        return run_script(target, path, limit_s=limit_s)
+
+    with ThreadPoolExecutor(max_workers=place.device.slots + 1) as pool:
+        reference = pool.submit(once, place.reference)
+        device = list(pool.map(once, [place.device] * VERIFICATIONS)) if place.device.slots > 1 else None
+        runs = (
+            [run for part in device for run in part]
+            if device
+            else run_script(place.device, path, limit_s=limit_s, times=VERIFICATIONS)
+        )
+        return runs, reference.result()
