@@ -22,6 +22,7 @@ DEEPEST = 6  # nesting of lists and dicts before an argument counts as opaque
 # Searched in this order: a function is known by the first public name under which it is found.
 NAMESPACES = ("torch.nn.functional", "torch", "torch.linalg", "torch.special", "torch.fft", "torch.nn.init")
 PLAIN_TENSORS = (torch.Tensor, torch.nn.Parameter)
+Copied = Mapping[int, Any]  # copies of tensors by the original's identity
 _names: dict[Any, str] = {}
 
 
@@ -46,8 +47,8 @@ class Tensors:
         return self._storages.setdefault(key, len(self._storages))
 
 
-def describe(value: Any, tensors: Tensors, *, values: bool = False, depth: int = 0) -> Any:
-    """`value` as JSON; `values` reads the elements of small tensors too."""
+def describe(value: Any, tensors: Tensors, *, values: bool | Copied = False, depth: int = 0) -> Any:
+    """`value` as JSON; `values` reads the elements of small tensors too, from these copies where they are given."""
     if value is None or isinstance(value, (bool, str)) or type(value) is int:
         return value
     if isinstance(value, torch.Tensor):
@@ -87,7 +88,7 @@ def _opaque(value: Any) -> dict[str, Any]:
     return {"is": "opaque", "text": f"{type(value).__module__}.{type(value).__qualname__}"}
 
 
-def _tensor(tensor: Any, tensors: Tensors, *, values: bool) -> dict[str, Any]:
+def _tensor(tensor: Any, tensors: Tensors, *, values: bool | Copied) -> dict[str, Any]:
     if type(tensor) not in PLAIN_TENSORS or tensor.layout is not torch.strided or tensor.is_quantized:
         return _opaque(tensor)
     found = {
@@ -104,7 +105,8 @@ def _tensor(tensor: Any, tensors: Tensors, *, values: bool) -> dict[str, Any]:
         "leaf": tensor.is_leaf,
         "conjugated": tensor.is_conj() or tensor.is_neg(),
     }
-    return found | (_values(tensor) if values else {})
+    source = values.get(id(tensor), tensor) if isinstance(values, Mapping) else tensor
+    return found | (_values(source) if values else {})
 
 
 def _values(tensor: Any) -> dict[str, Any]:
@@ -190,7 +192,12 @@ def _from_schemas(func: Any, name: str) -> tuple[list[str], int]:
 
 
 def call_of(
-    func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], tensors: Tensors, *, values: bool = False
+    func: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    tensors: Tensors,
+    *,
+    values: bool | Copied = False,
 ) -> dict[str, Any]:
     """One call of a public function, or of an aten operator, with everything needed to write it down."""
     name, also = public_name(func), []

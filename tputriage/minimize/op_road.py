@@ -1,157 +1,190 @@
 """The op road: the one call that fails, found while the test runs, and shrunk to lines a person would write.
 
-The test runs once with every torch call listened to. The call that raised the wanted error is written from the
-highest level that reproduces it: public function, the forward call whose backward failed, a public function
-of the operator's name, the aten operator itself.
+An error is written from the highest level that reproduces it: public function, the forward call whose backward
+failed, a public function of the operator's name, the aten operator itself. Where no call raised the wanted
+error, the results of every call are compared with CPU's instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from tputriage.minimize.arguments import Call, read_call
+from tputriage.minimize import departures
+from tputriage.minimize.aimed import Aimed
+from tputriage.minimize.arguments import Call
+from tputriage.minimize.cause import Proof, prove
+from tputriage.minimize.conditions import Conditions, find_conditions
+from tputriage.minimize.departures import Departure, compare_calls
 from tputriage.minimize.draft import Draft, Road
-from tputriage.minimize.shrinking import Oracle, Shrink
+from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.shrinking import Shrink
+from tputriage.minimize.suspects import Suspect, asked, calls_of, find_suspect
 from tputriage.minimize.writing import script_of
-from tputriage.model import Failure, Level, Outcome, Phase, Signature
+from tputriage.model import Failure, Level, Signature
 from tputriage.signatures import Kind, family_of, same_bug, sign
-from tputriage.targets.runs import failure_of
-from tputriage.targets.seam import Ended, Job, Runner
+from tputriage.targets.runs import run_of, script_job
+from tputriage.targets.seam import Runner
 
-BLOCKING: Mapping[str, str] = {"TORCH_TPU_LAUNCH_BLOCKING": "1"}
-# Public calls that only start the backward pass: the call to blame is one of the forward pass.
-STARTERS = ("backward", "grad")
-Retarget = Callable[[Signature], Oracle]
-
-
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """An error that a call raised while the test ran."""
-
-    failure: Failure
-    record: Mapping[str, Any]  # an entry of "raised", see inside/kinds/capture.py
-    deferred: bool = False  # it only shows where the device is made to finish each call
+MOST_DEPARTURES = 3
+Say = Callable[[str], None]
+Write = Callable[[Call], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
-    """What listening to one run of the test gave."""
+class Trip:
+    """What the whole road needs."""
 
-    suspects: tuple[Suspect, ...]
-    failure: Failure | None
-    reason: str = ""  # why nothing was captured
-    calls: int = 0
+    test_id: str
+    wanted: Signature
+    device: Runner
+    reference: Runner
+    oracle: Interesting
+    limit_s: float
+    say: Say
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A call that fails alone, as small as it got."""
+
+    shrink: Shrink
+    write: Write
+    wanted: Signature  # what the script fails with: the bucket's, or its cause's
+    actual: str
+    expected: str
+    names: tuple[str, ...]  # under which the test called it
+    traceback: str = ""
+    kind: Kind = Kind.EXCEPTION
 
 
 def take_op_road(
     test_id: str,
     wanted: Signature,
     device: Runner,
-    oracle: Oracle,
+    reference: Runner,
+    interesting: Interesting,
     *,
     limit_s: float = 120.0,
-    retarget: Retarget | None = None,
-    on_progress: Callable[[str], None] = lambda said: None,
+    explain: bool = True,
+    say: Say = lambda said: None,
 ) -> Road:
-    """The shortest script that one captured call of the test gives, or why there is none.
+    """The shortest script that one call of the test gives, or why there is none.
 
-    `retarget` makes an oracle for another signature: a secondary error names no cause, and the cause found
-    with launch-blocking is what is minimized then.
+    `explain` adds the counterfactual run and the grid of conditions.
     """
-    on_progress("op road: listening to the test")
-    suspect, runs, reason = find_suspect(test_id, wanted, device, limit_s)
-    if suspect is None:
+    trip = Trip(test_id, wanted, device, reference, interesting, limit_s, say)
+    say("op road: listening to the test")
+    found = find_suspect(test_id, wanted, device, limit_s)
+    runs = found.runs
+    if found.suspect is not None:
+        shown = _show_error(trip, found.suspect)
+        reason = f"{', '.join(found.suspect.names) or 'the failing call'} alone does not fail as captured"
+    else:
+        say("op road: comparing every call with CPU")
+        compared = compare_calls(test_id, device, limit_s)
+        runs += 1
+        shown = _show_departure(trip, compared.departures)
+        reason = compared.reason or "no call that departs from CPU does so alone"
+    if shown is None:
         return Road(None, reason, runs)
-    ask = oracle
-    if suspect.deferred and retarget is not None and not same_bug(wanted, suspect.failure):
-        ask = retarget(sign(suspect.failure))
-    for call, level in levels(suspect, device.target.device):
-        shrink = Shrink(lambda call: script_of(call, device.target.device), ask)
-        on_progress(f"op road: {call.name}")
-        if shrink.start(call):
-            shrink.shrink()
-            return Road(_draft(shrink, suspect, level), runs=runs)
-    called = ", ".join(dict.fromkeys(call["name"] for call in suspect.record["calls"] if call["name"]))
-    return Road(None, f"{called or 'the failing call'} alone does not fail with the captured arguments", runs)
+    return _explained(trip, shown, runs) if explain else Road(_draft(shown), "", runs)
 
 
-def find_suspect(test_id: str, wanted: Signature, device: Runner, limit_s: float) -> tuple[Suspect | None, int, str]:
-    """(the call that raised the wanted error, runs this took, why there is none)."""
-    first = capture(test_id, device, limit_s)
-    for suspect in first.suspects:
-        if same_bug(wanted, suspect.failure):
-            return suspect, 1, ""
-    if first.reason:
-        return None, 1, first.reason
-    blocked = capture(test_id, device, limit_s, BLOCKING)
-    for suspect in blocked.suspects:
-        cause = family_of(suspect.failure).kind is not Kind.SECONDARY
-        if same_bug(wanted, suspect.failure) or (cause and _is_secondary(wanted)):
-            return replace(suspect, deferred=True), 2, ""
-    return None, 2, "no torch call of the test raised the wanted error"
+def _show_error(trip: Trip, suspect: Suspect) -> Shown | None:
+    device = trip.device.target.device
+    wanted = trip.wanted if same_bug(trip.wanted, suspect.failure) else sign(suspect.failure)
+    kind = family_of(suspect.failure).kind
+    oracle = Aimed(trip.oracle, wanted, suspect.failure)
+
+    def write(call: Call) -> str:
+        return script_of(call, device)
+
+    for call in calls_of(suspect, device):
+        shrink = Shrink(write, oracle)
+        if _shrunk(trip, shrink, call):
+            message = (suspect.failure.message.strip().splitlines() or [""])[0]
+            actual = f"{suspect.failure.exception}: {message}"
+            text = suspect.failure.text
+            return Shown(shrink, write, wanted, actual, "returns, as on CPU", suspect.names, text, kind)
+    return None
 
 
-def _is_secondary(wanted: Signature) -> bool:
-    return wanted.family.startswith("secondary")
+def _shrunk(trip: Trip, shrink: Shrink, call: Call) -> bool:
+    trip.say(f"op road: {call.name}")
+    if not shrink.start(call):
+        return False
+    shrink.shrink()
+    trip.say(f"op road: {call.name}, {trip.oracle.runs} runs")
+    return True
 
 
-def capture(test_id: str, device: Runner, limit_s: float, env: Mapping[str, str] | None = None) -> Capture:
-    """One run of the test with every torch call listened to."""
-    job = Job("capture", {"test_id": test_id}, limit_s, dict(env or {}))
-    answer = next(iter(device.ask([job])))
-    if answer.ended is not Ended.DONE:
-        last = _last(answer.last_words)
-        return Capture((), None, f"the test ended by {answer.ended} while it was listened to: {last}")
-    value = answer.value
-    failures = [failure_of(record, value) for record in value["failures"]]
-    suspects = tuple(Suspect(_told(record, failures, test_id), record) for record in value["raised"])
-    return Capture(suspects, failures[0] if failures else None, "", value["calls"])
+def _show_departure(trip: Trip, found: Sequence[Departure]) -> Shown | None:
+    for departure in found[:MOST_DEPARTURES]:
+        for write in _writers(departure, trip.device.target.device):
+            failure = _fails_as(write(departure.call), trip)
+            if failure is None:
+                continue
+            wanted = _wanted_for(trip.wanted, failure)
+            shrink = Shrink(write, Aimed(trip.oracle, wanted, failure))
+            if _shrunk(trip, shrink, departure.call):
+                names, kind = (departure.call.name,), family_of(failure).kind
+                return Shown(shrink, write, wanted, departure.says, "as on CPU", names, failure.text, kind)
+    return None
 
 
-def _told(record: Mapping[str, Any], failures: Sequence[Failure], test_id: str) -> Failure:
-    """The failure with frames where the error reached the end of a phase; else what is known of it."""
-    for failure in failures:
-        if (failure.exception, failure.message) == (record["exception"], record["message"]):
-            return failure
-    return Failure(test_id, Phase.CALL, Outcome.FAILED, record["exception"], record["message"])
+def _wanted_for(wanted: Signature, failure: Failure) -> Signature:
+    """Wrong values are one class. Anything else is asserted in the script's own words."""
+    return wanted if same_bug(wanted, failure) else sign(failure)
 
 
-def levels(suspect: Suspect, device: str) -> Iterator[tuple[Call, Level]]:
-    """What could be written, the highest level first."""
-    for record in _written_down(suspect.record):
-        call = read_call(record, device)
-        if call.is_expressible:
-            yield replace(call, then=record.get("then", ".cpu()" if suspect.deferred else "")), Level.OP
+def _writers(departure: Departure, device: str) -> Iterator[Write]:
+    yield lambda call: departures.script_of(departure, call, device)
+    if departure.kind == "values":
+        yield lambda call: departures.script_of(departure, call, device, equal_nan=True)
 
 
-def _written_down(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    by_level = {call["level"]: call for call in record["calls"]}
-    public, aten, forward = by_level.get("public"), by_level.get("aten"), record["forward"]
-    if public is not None and not public["name"].endswith(STARTERS):
-        yield public
-    if forward is not None:
-        yield {**forward, "then": "backward"}
-    if aten is not None:
-        for name in aten["also"]:
-            yield {**aten, "name": name}
-        yield aten
+def _fails_as(source: str, trip: Trip) -> Failure | None:
+    """How the script fails on the device, where it passes on the reference."""
+    trip.oracle.runs += 2
+    jobs = [
+        script_job(source, runner.target.device, limit_s=trip.oracle.limit_s)
+        for runner in (trip.device, trip.reference)
+    ]
+    run = run_of(asked(trip.device, jobs[0]), trip.device.target)
+    other = run_of(asked(trip.reference, jobs[1]), trip.reference.target)
+    return run.failure if other.failure is None else None
 
 
-def _draft(shrink: Shrink, suspect: Suspect, level: Level) -> Draft:
-    assert shrink.best is not None
-    message = suspect.failure.message.strip().splitlines() or [""]
-    return Draft(
-        source=shrink.source,
-        level=level,
-        operator=shrink.best.name,
-        actual=f"{suspect.failure.exception}: {message[0]}",
-        expected="the call returns, as it does on CPU",
-        traceback=suspect.failure.text,
+def _explained(trip: Trip, shown: Shown, runs: int) -> Road:
+    trip.say("op road: proving the cause")
+    proof = prove(trip.test_id, trip.wanted, shown.names, trip.device, trip.limit_s)
+    trip.say("op road: when it fails")
+    best = shown.shrink.best
+    assert best is not None
+    axes = ("dtype",) if shown.kind is Kind.MISSING_OP else ("dtype", "layout", "size", "gradient")
+    when = find_conditions(
+        best, shown.write, shown.wanted, trip.device, trip.reference, limit_s=trip.oracle.limit_s, axes=axes
     )
+    return Road(_draft(shown, proof, when, tuple(trip.oracle.findings)), "", runs + proof.runs + when.runs)
 
 
-def _last(words: str) -> str:
-    lines = words.strip().splitlines()
-    return lines[-1] if lines else "no word was left"
+def _draft(
+    shown: Shown,
+    proof: Proof | None = None,
+    when: Conditions | None = None,
+    findings: tuple[Failure, ...] = (),
+) -> Draft:
+    assert shown.shrink.best is not None
+    return Draft(
+        source=shown.shrink.source,
+        level=Level.OP,
+        operator=shown.shrink.best.name,
+        actual=shown.actual,
+        expected=shown.expected,
+        condition=when.statement if when else "",
+        conditions=when.table if when else (),
+        cause_proven=proof.said if proof else "",
+        findings=findings + (proof.findings if proof else ()),
+        traceback=shown.traceback,
+    )

@@ -50,7 +50,7 @@ class Names:
         if tensor.id in self.given:
             return
         taken = set(self.given.values())
-        hides = keyword.iskeyword(wish) or hasattr(builtins, wish) or wish in BLAND
+        hides = keyword.iskeyword(wish) or hasattr(builtins, wish) or wish in BLAND or wish[-1:].isdigit()
         plain = wish.isidentifier() and not hides
         wishes = ([wish] if plain else []) + list(LETTERS) + [f"x{number}" for number in range(1, 200)]
         self.given[tensor.id] = next(name for name in wishes if name not in taken)

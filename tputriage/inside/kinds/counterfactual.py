@@ -1,0 +1,22 @@
+"""One test with the calls of one name done on CPU: {"test_id", "name"}.
+
+{"outcome", "failures", "moved"}: how often the call was done on CPU; 0 says that the run proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..ops_elsewhere import Elsewhere
+from ..running import run_test
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
+    elsewhere = Elsewhere(payload["name"], session.device)
+    with elsewhere.mode():
+        said = run_test(session, payload["test_id"])
+    return said | {"moved": elsewhere.count}

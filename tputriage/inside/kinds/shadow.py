@@ -1,0 +1,28 @@
+"""One test with every call compared with CPU: {"test_id"}; see ops_shadow.py for what counts.
+
+{"outcome", "failures", "departures": [{"kind", "detail", "output", "call"}], "open": [names], "compared",
+"largest": [name, difference]}, departures in the order they came up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..ops_shadow import Shadow
+from ..running import run_test
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
+    shadow = Shadow(session.device)
+    with shadow.listening():
+        said = run_test(session, payload["test_id"])
+    return said | {
+        "departures": shadow.departures,
+        "open": sorted(set(shadow.open)),
+        "compared": shadow.compared,
+        "largest": list(shadow.largest),
+    }

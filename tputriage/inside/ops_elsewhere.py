@@ -1,0 +1,75 @@
+"""One named call of a test done on CPU, everything else where it was: the counterfactual that proves a cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import ops
+from .ops_copies import mapped, tensors_in
+
+
+class Elsewhere:
+    """Counts the calls that were done on CPU."""
+
+    def __init__(self, name: str, device: str) -> None:
+        self.name = name
+        self.device = device
+        self.count = 0
+
+    def mode(self) -> Any:
+        return _OperatorMode(self) if self.name.startswith("torch.ops.") else _FunctionMode(self)
+
+    def call(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Differentiable: both moves are. What the call changes in place is written back."""
+        self.count += 1
+        originals = tensors_in((list(args), dict(kwargs)))
+        copies = {id(tensor): tensor.cpu() for tensor in originals}
+        before = {key: copy._version for key, copy in copies.items()}
+        moved, named = mapped((list(args), dict(kwargs)), lambda leaf: self._there(leaf, copies))
+        result = func(*moved, **named)
+        back = {id(copies[id(tensor)]): tensor for tensor in originals}
+        for tensor in originals:
+            copy = copies[id(tensor)]
+            if copy is not tensor and copy._version != before[id(tensor)]:
+                with torch.no_grad():
+                    tensor.copy_(copy)
+        return mapped(result, lambda leaf: self._home(leaf, back))
+
+    def _there(self, leaf: Any, copies: Mapping[int, Any]) -> Any:
+        if isinstance(leaf, torch.Tensor):
+            return copies[id(leaf)]
+        if isinstance(leaf, torch.device):
+            return torch.device("cpu")
+        return "cpu" if isinstance(leaf, str) and leaf.split(":")[0] == self.device else leaf
+
+    def _home(self, leaf: Any, back: Mapping[int, Any]) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        return back[id(leaf)] if id(leaf) in back else leaf.to(self.device)
+
+
+class _FunctionMode(TorchFunctionMode):
+    def __init__(self, elsewhere: Elsewhere) -> None:
+        super().__init__()
+        self._elsewhere = elsewhere
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if ops.public_name(func) == self._elsewhere.name:
+            return self._elsewhere.call(func, args, kwargs or {})
+        return func(*args, **(kwargs or {}))
+
+
+class _OperatorMode(TorchDispatchMode):
+    def __init__(self, elsewhere: Elsewhere) -> None:
+        super().__init__()
+        self._elsewhere = elsewhere
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if f"torch.ops.{func}" == self._elsewhere.name:
+            return self._elsewhere.call(func, args, kwargs or {})
+        return func(*args, **(kwargs or {}))

@@ -1,0 +1,46 @@
+"""Proof of cause: the original test once more with only the suspected call done on CPU.
+
+What must go away is the wanted failure, not every failure: where another follows, it is a finding of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tputriage.minimize.suspects import asked
+from tputriage.model import Failure, Signature
+from tputriage.signatures import same_bug
+from tputriage.targets.runs import failure_of
+from tputriage.targets.seam import Ended, Job, Runner
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the counterfactual run showed."""
+
+    said: str  # "" where it proves nothing
+    findings: tuple[Failure, ...] = ()
+    runs: int = 0
+
+
+def prove(test_id: str, wanted: Signature, names: Sequence[str], device: Runner, limit_s: float) -> Proof:
+    """The first of `names` whose calls, done on CPU, make the wanted failure go away."""
+    for number, name in enumerate(names, 1):
+        answer = asked(device, Job("counterfactual", {"test_id": test_id, "name": name}, limit_s))
+        if answer.ended is not Ended.DONE or not answer.value["moved"]:
+            continue
+        failures = [failure_of(record, answer.value) for record in answer.value["failures"]]
+        if any(same_bug(wanted, failure) for failure in failures):
+            continue
+        return Proof(_said(name, answer.value["moved"], failures), tuple(failures), number)
+    return Proof("", (), len(names))
+
+
+def _said(name: str, moved: int, failures: Sequence[Failure]) -> str:
+    times = "call" if moved == 1 else f"{moved} calls"
+    done = f"with only its {times} to {name} done on CPU, the test"
+    if not failures:
+        return f"{done} passes"
+    first = (failures[0].message.strip().splitlines() or [""])[0][:160]
+    return f"{done} no longer fails so; it then stops at {failures[0].exception}: {first}"

@@ -1,0 +1,133 @@
+"""Wrong results: the first call whose outputs depart from CPU's on the same inputs, and the script that shows it.
+
+Inputs are made on CPU and moved, so that both sides see the same numbers. Each kind of difference has its own
+closing line, which fails on the device and holds on CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tputriage.minimize.arguments import Call, Fill, Tensor, read_call
+from tputriage.minimize.suspects import asked, ended_badly
+from tputriage.minimize.writing import Names, assembled, expression, made, names_for
+from tputriage.targets.seam import Ended, Job, Runner
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A call whose results differ from CPU's."""
+
+    kind: str  # values | shape | dtype | stride | count | state | no-error
+    detail: str  # "largest difference 0.5"; for no-error the exception that CPU raises
+    output: int  # which tensor of the result, -1 for the only one; for state which of the arguments
+    call: Call
+
+    @property
+    def says(self) -> str:
+        """What the device does, in words."""
+        what = {
+            "values": "other values than CPU",
+            "state": "another change of its arguments than on CPU",
+            "no-error": f"no error where CPU raises {self.detail}",
+        }.get(self.kind, f"another {self.kind} than CPU")
+        return f"{what}: {self.detail}" if self.kind != "no-error" else what
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What comparing every call of one run gave."""
+
+    departures: tuple[Departure, ...]
+    reason: str = ""  # why there is none, in a sentence
+
+
+def compare_calls(test_id: str, device: Runner, limit_s: float) -> Compared:
+    """Each call of the test against CPU, in one run on the device."""
+    answer = asked(device, Job("shadow", {"test_id": test_id}, limit_s))
+    if answer.ended is not Ended.DONE:
+        return Compared((), ended_badly(answer))
+    found = tuple(_departures(answer.value, device.target.device))
+    return Compared(found, "" if found else _nothing(answer.value))
+
+
+def _departures(value: Mapping[str, Any], device: str) -> Iterator[Departure]:
+    for record in value["departures"]:
+        call = read_call(record["call"], device)
+        if call.is_expressible:
+            yield Departure(record["kind"], record["detail"], record["output"], call)
+
+
+def _nothing(value: Mapping[str, Any]) -> str:
+    compared, left_open = value["compared"], value["open"]
+    if left_open:
+        return f"{', '.join(left_open)} differs only in the order among equal elements, which torch leaves open"
+    name, largest = value["largest"]
+    if name and largest > 0:
+        return f"none of the {compared} calls compared departs: rounding adds up, {name} adds most ({largest:.3g})"
+    return (
+        f"none of the {compared} calls compared departs from CPU: random numbers or unwritten memory, or no torch call"
+    )
+
+
+def script_of(departure: Departure, call: Call, device: str, *, equal_nan: bool = False) -> str:
+    """The script that shows the departure for `call`, a smaller version of the departure's own."""
+    names = names_for(call)
+    made_here = [f"{names.given[tensor.id]} = {made(tensor, on_cpu=True)}" for tensor in call.tensors]
+    seed = ["torch.manual_seed(0)"] if any(t.fill in (Fill.RANDN, Fill.RAND) for t in call.tensors) else []
+    lines = seed + made_here + _closing(departure, call, names, device, equal_nan)
+    source = assembled(lines, device)
+    return (
+        source.replace("import sys\n", "import contextlib\nimport sys\n", 1) if departure.kind == "no-error" else source
+    )
+
+
+def _closing(departure: Departure, call: Call, names: Names, device: str, equal_nan: bool) -> list[str]:
+    if departure.kind == "no-error":
+        return [
+            f"with contextlib.suppress({departure.detail}):",
+            f"    {expression(call, _moved(call, names), device)}",
+            f'    raise AssertionError("no {departure.detail} was raised")',
+        ]
+    if departure.kind == "state":
+        return _state(departure, call, names, device)
+    item = f"[{departure.output}]" if departure.output >= 0 else ""
+    nan = ", equal_nan=True" if equal_nan else ""
+    check = {
+        "values": f"torch.testing.assert_close(actual.cpu(), expected{nan})",
+        "count": "assert len(actual) == len(expected)",
+        "stride": "assert actual.stride() == expected.stride()",
+    }.get(departure.kind, f"assert actual.{departure.kind} == expected.{departure.kind}")
+    return [
+        f"expected = {_on_cpu(expression(call, names, device))}{item}",
+        f"actual = {expression(call, _moved(call, names), device)}{item}",
+        check,
+    ]
+
+
+def _state(departure: Departure, call: Call, names: Names, device: str) -> list[str]:
+    """The call on a tensor and on its copy on the device, then both compared."""
+    changed = call.tensors[min(departure.output, len(call.tensors) - 1)]
+    name = names.given[changed.id]
+    moved = _moved(call, names)
+    moved.given[changed.id] = f"{name}_there"
+    return [
+        f"{name}_there = {name}.clone().to(device)",
+        _on_cpu(expression(call, names, device)),
+        expression(call, moved, device),
+        f"torch.testing.assert_close({name}_there.cpu(), {name})",
+    ]
+
+
+def _moved(call: Call, names: Names) -> Names:
+    return Names({tensor.id: _there(tensor, names.given[tensor.id]) for tensor in call.tensors})
+
+
+def _there(tensor: Tensor, name: str) -> str:
+    return f"{name}.to(device)" if tensor.on_device else name
+
+
+def _on_cpu(text: str) -> str:
+    return text.replace("device=device", 'device="cpu"')

@@ -1,0 +1,120 @@
+"""Which call of a test is to blame: for errors by listening to one run, for wrong results by comparing each call.
+
+A suspect is a captured call and the words to say about it; whether it fails alone is for the oracle to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tputriage.minimize.arguments import Call, read_call
+from tputriage.model import Failure, Outcome, Phase, Signature
+from tputriage.signatures import Kind, family_of, same_bug
+from tputriage.targets.runs import failure_of
+from tputriage.targets.seam import Answer, Ended, Job, Runner
+
+BLOCKING: Mapping[str, str] = {"TORCH_TPU_LAUNCH_BLOCKING": "1"}
+# Public calls that only start the backward pass: the call to blame is one of the forward pass.
+STARTERS = ("backward", "torch.autograd.grad")
+# Calls that read a result: an error that comes up in one was made by an earlier call.
+READERS = (".cpu", ".item", ".tolist", ".numpy", ".to", "__bool__", "__float__", "__int__", "__repr__", "__index__")
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """An error that a call raised while the test ran."""
+
+    failure: Failure
+    record: Mapping[str, Any]  # an entry of "raised", see inside/kinds/capture.py
+    deferred: bool = False  # it only shows where the device is made to finish each call
+
+    @property
+    def is_reader(self) -> bool:
+        return any(call["level"] == "public" and call["name"].endswith(READERS) for call in self.record["calls"])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which the test called it, the outermost first."""
+        ordered = sorted(self.record["calls"], key=lambda call: call["level"] != "public")
+        return tuple(call["name"] for call in ordered if call["name"] and not call["name"].endswith(STARTERS))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What listening gave: the suspect, or why there is none; and how many runs it took."""
+
+    suspect: Suspect | None
+    runs: int
+    reason: str = ""
+
+
+def find_suspect(test_id: str, wanted: Signature, device: Runner, limit_s: float) -> Found:
+    """The call that raised the wanted error. A late error is looked for once more with launch-blocking."""
+    suspects, reason = listen(test_id, device, limit_s)
+    if reason:
+        return Found(None, 1, reason)
+    first = next((suspect for suspect in suspects if same_bug(wanted, suspect.failure)), None)
+    if first is not None and not first.is_reader and not _is_secondary(first.failure):
+        return Found(first, 1)
+    blocked, reason = listen(test_id, device, limit_s, BLOCKING)
+    late = first is not None
+    for suspect in blocked:
+        cause = not _is_secondary(suspect.failure) and not suspect.is_reader
+        if cause and (late or same_bug(wanted, suspect.failure)):
+            return Found(replace(suspect, deferred=True), 2)
+    return Found(first, 2, "" if first else reason or "no torch call of the test raised the wanted error")
+
+
+def _is_secondary(failure: Failure) -> bool:
+    return family_of(failure).kind is Kind.SECONDARY
+
+
+def listen(
+    test_id: str, device: Runner, limit_s: float, env: Mapping[str, str] | None = None
+) -> tuple[list[Suspect], str]:
+    """(errors that calls raised in one run of the test, why there is nothing)."""
+    answer = asked(device, Job("capture", {"test_id": test_id}, limit_s, dict(env or {})))
+    if answer.ended is not Ended.DONE:
+        return [], ended_badly(answer)
+    failures = [failure_of(record, answer.value) for record in answer.value["failures"]]
+    return [Suspect(_told(record, failures, test_id), record) for record in answer.value["raised"]], ""
+
+
+def asked(runner: Runner, job: Job) -> Answer:
+    return next(iter(runner.ask([job])))
+
+
+def ended_badly(answer: Answer) -> str:
+    last = answer.last_words.strip().splitlines()[-1:] or ["no word was left"]
+    return f"the test ended by {answer.ended} while it was listened to: {last[0]}"
+
+
+def _told(record: Mapping[str, Any], failures: Sequence[Failure], test_id: str) -> Failure:
+    """The failure with frames where the error reached the end of a phase; else what is known of it."""
+    for failure in failures:
+        if (failure.exception, failure.message) == (record["exception"], record["message"]):
+            return failure
+    return Failure(test_id, Phase.CALL, Outcome.FAILED, record["exception"], record["message"])
+
+
+def calls_of(suspect: Suspect, device: str) -> Iterator[Call]:
+    """What could be written for the suspect, the highest level first."""
+    for record in _written_down(suspect.record):
+        call = read_call(record, device)
+        if call.is_expressible:
+            yield replace(call, then=record.get("then", ".cpu()" if suspect.deferred else ""))
+
+
+def _written_down(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    by_level = {call["level"]: call for call in record["calls"]}
+    public, aten, forward = by_level.get("public"), by_level.get("aten"), record["forward"]
+    if public is not None and not public["name"].endswith(STARTERS):
+        yield public
+    if forward is not None:
+        yield {**forward, "then": "backward"}
+    if aten is not None:
+        for name in aten["also"]:
+            yield {**aten, "name": name}
+        yield aten
