@@ -101,7 +101,7 @@ class Tracer:
             return
         maker = inspect.unwrap(type(made).__init__)
         if getattr(maker, "__code__", None) is code:
-            self._made[id(made)] = (made, _arguments(code, held))
+            self._made[id(made)] = (made, _arguments(maker, held))
 
     def _is_named(self, kind: type) -> bool:
         """Whether the script could write the class down; a library's own objects by the thousand are left alone."""
@@ -170,20 +170,31 @@ class Tracer:
             "function": frame.f_code.co_name,
             "first": frame.f_code.co_firstlineno,
             "at": self._place(frame.f_code, instruction) or (line, 0, line, 0),
+            "held": list(held),
             "values": {name: text for name, text in plain.items() if text is not None},
             "exact": {name: text for name, text in exact.items() if text is not None},
         }
 
 
-def _arguments(code: CodeType, held: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(maker: Any, held: Mapping[str, Any]) -> dict[str, Any]:
+    """What the constructor was given by name, without what it would have taken by default."""
+    code: CodeType = maker.__code__
     count = code.co_argcount + code.co_kwonlyargcount
-    given = {name: held[name] for name in code.co_varnames[1:count] if name in held}
+    names = code.co_varnames[1:count]
+    usual = dict(zip(reversed(code.co_varnames[: code.co_argcount]), reversed(maker.__defaults__ or ()), strict=False))
+    usual.update(maker.__kwdefaults__ or {})
+    given = {name: held[name] for name in names if name in held and not _same(held[name], usual.get(name, held))}
     if code.co_flags & inspect.CO_VARKEYWORDS:
         rest = code.co_varnames[count + bool(code.co_flags & inspect.CO_VARARGS)]
         given.update(held.get(rest, {}))
     if code.co_flags & inspect.CO_VARARGS and held.get(code.co_varnames[count]):
         given["*"] = object()  # cannot be written as keywords
     return given
+
+
+def _same(one: Any, other: Any) -> bool:
+    plain = type(one) is type(other) and isinstance(one, (bool, int, float, str, tuple))
+    return one is other or (plain and repr(one) == repr(other))
 
 
 def _attribute_chains(source: str) -> dict[int, list[tuple[str, Position]]]:

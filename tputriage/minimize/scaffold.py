@@ -1,0 +1,223 @@
+"""From one traced run: the chain of scaffolding around a failure replaced by the values that it computed.
+
+Deleting alone stops at a test's configuration, tester class and driver, since each truly needs the one before.
+What was held when the failure came is known, so the failing statement can be asked alone, with its names bound to
+those values; then its whole function; then the callers. Each proposal is a whole script; the oracle decides.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tputriage.minimize.trees import (
+    DEFINITIONS,
+    IMPORTS,
+    Function,
+    Position,
+    binds,
+    blocks,
+    functions,
+    path_to,
+    reads,
+    swept,
+)
+
+PLAIN = (ast.Name, ast.Tuple, ast.List)
+CONTEXTS = (ast.With, ast.AsyncWith)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A frame of the script that the failure passed through."""
+
+    function: str
+    first: int  # line where its code starts; 1 for the module
+    at: Position
+    held: frozenset[str]
+    values: Mapping[str, str]
+    exact: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one instrumented run of a script told; see inside/kinds/trace.py."""
+
+    ran: frozenset[int]
+    stack: tuple[Level, ...]
+    values: Mapping[Position, str] = field(default_factory=dict)
+    calls: Mapping[Position, int] = field(default_factory=dict)
+
+
+def read_trace(value: Mapping[str, Any]) -> Trace:
+    stack = [
+        Level(
+            frame["function"],
+            frame["first"],
+            tuple(frame["at"]),
+            frozenset(frame["held"]),
+            frame["values"],
+            frame["exact"],
+        )
+        for frame in value["stack"]
+    ]
+    return Trace(
+        frozenset(value["ran"]),
+        tuple(stack),
+        {(a, b, c, d): text for a, b, c, d, text in value["values"]},
+        {(a, b, c, d): line for a, b, c, d, line in value["calls"]},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A level with the trees it is about."""
+
+    level: Level
+    body: list[ast.stmt]  # of the function, or of the module
+    path: list[ast.stmt]  # to the failing statement
+    function: Function | None
+
+    @property
+    def before(self) -> list[ast.stmt]:
+        return self.body[: self.body.index(self.path[0])]
+
+
+def places(tree: ast.Module, trace: Trace) -> list[Place]:
+    """The levels whose function is a def of the script, outermost first."""
+    defs, found = functions(tree), []
+    for level in trace.stack:
+        function = defs.get(level.first) if level.function != "<module>" else None
+        body = tree.body if level.function == "<module>" else function.body if function else []
+        path = path_to(body, level.at)
+        if path and not isinstance(path[-1], ast.ClassDef):
+            found.append(Place(level, body, path, function))
+    return found
+
+
+def by_values(source: str, trace: Trace) -> Iterator[str]:
+    """The failing statement alone with values for its names, then with what made them; from the inside out."""
+    tree = ast.parse(source)
+    levels = [_exposed(place) for place in places(tree, trace)]
+    prelude = _prelude(tree, levels)
+    for place in reversed(levels):
+        for held in _spellings(place.level):
+            for body in (*_alone(place, held), *_whole(place, held)):
+                yield swept(_assembled(prelude, body))
+
+
+def _exposed(place: Place) -> Place:
+    """The failing statement without the name that its result would have had: it never gets one."""
+    last = place.path[-1]
+    plain = bare(last)
+    if plain is last:
+        return place
+    for owner in [*place.path[:-1]]:
+        for block in blocks(owner):
+            block[:] = [plain if node is last else node for node in block]
+    place.body[:] = [plain if node is last else node for node in place.body]
+    return Place(place.level, place.body, [*place.path[:-1], plain], place.function)
+
+
+def _spellings(level: Level) -> list[Mapping[str, str]]:
+    """Numbers of no meaning first; where they matter, the real ones."""
+    return [level.values] if level.values == level.exact else [level.values, level.exact]
+
+
+def _prelude(tree: ast.Module, levels: Sequence[Place]) -> list[ast.stmt]:
+    """Imports, definitions and assignments of the module that were made before the failure."""
+    kept: list[ast.stmt] = []
+    last = levels[0].path[0] if levels else None
+    for node in tree.body:
+        if node is last:
+            break
+        if isinstance(node, (*IMPORTS, *DEFINITIONS, ast.Assign, ast.AnnAssign, ast.Try, ast.If)):
+            kept.append(node)
+    return kept
+
+
+def _assembled(prelude: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> str:
+    text = "\n".join(ast.unparse(ast.fix_missing_locations(node)) for node in (*prelude, *body))
+    plain = "torch." in text and "torch" not in binds(*prelude)
+    return f"import torch\n{text}\n" if plain else f"{text}\n"
+
+
+def _alone(place: Place, held: Mapping[str, str]) -> Iterator[list[ast.stmt]]:
+    """The failing statement with the values it reads, and the statements that make what cannot be written down."""
+    statement = bare(place.path[-1])
+    wrapped = _in_contexts(place.path, statement)
+    for part in [statement] if wrapped is statement else [statement, wrapped]:
+        needed = _needed(part, place.level)
+        missing = needed - held.keys()
+        if not missing:
+            yield [*_assignments(needed, held), part]
+        else:
+            made, rest = _makers(place, missing, held)
+            yield [*_assignments((needed | rest) - missing, held), *made, part]
+
+
+def _makers(place: Place, missing: set[str], held: Mapping[str, str]) -> tuple[list[ast.stmt], set[str]]:
+    """(earlier statements that bind or touch the missing names, further names these need that can be written)."""
+    made: list[ast.stmt] = []
+    needed: set[str] = set()
+    for node in reversed(place.before):
+        if (binds(node) | _touched(node)) & missing:
+            made.insert(0, node)
+            new = _needed(node, place.level)
+            missing = missing | (new - held.keys())
+            needed |= new & held.keys()
+    return made, needed
+
+
+def _touched(node: ast.stmt) -> set[str]:
+    """Names that a bare call may change: `model.eval()`."""
+    return reads(node) if isinstance(node, ast.Expr) else set()
+
+
+def _whole(place: Place, held: Mapping[str, str]) -> Iterator[list[ast.stmt]]:
+    """The function's body up to the failure, its parameters bound to values."""
+    if place.function is None:
+        return
+    names = parameters(place.function)
+    if all(name in held for name in names & reads(*place.before, place.path[0])):
+        bound = names & reads(*place.before, place.path[0])
+        tail = _in_contexts(place.path, bare(place.path[-1])) if _only_contexts(place.path) else place.path[0]
+        yield [*_assignments(bound, held), *place.before, tail]
+
+
+def parameters(function: Function) -> set[str]:
+    given = function.args
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return {part.arg for part in every if part is not None}
+
+
+def bare(statement: ast.stmt) -> ast.stmt:
+    """The statement with what it returns or assigns to plain names only computed."""
+    if isinstance(statement, ast.Return):
+        return ast.Expr(statement.value) if statement.value else ast.Pass()
+    if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and statement.value is not None:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        if not isinstance(statement, ast.AugAssign) and all(isinstance(part, PLAIN) for part in targets):
+            return ast.Expr(statement.value)
+    return statement
+
+
+def _only_contexts(path: Sequence[ast.stmt]) -> bool:
+    return all(isinstance(node, CONTEXTS) for node in path[:-1])
+
+
+def _in_contexts(path: Sequence[ast.stmt], statement: ast.stmt) -> ast.stmt:
+    for node in reversed(path[:-1]):
+        if isinstance(node, ast.With):
+            statement = ast.With(items=node.items, body=[statement])
+    return statement
+
+
+def _needed(statement: ast.AST, level: Level) -> set[str]:
+    return {name for name in reads(statement) & level.held if level.values.get(name) != name}
+
+
+def _assignments(names: set[str], held: Mapping[str, str]) -> list[ast.stmt]:
+    return [ast.parse(f"{name} = {held[name]}").body[0] for name in sorted(names) if held.get(name) not in (None, name)]

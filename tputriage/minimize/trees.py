@@ -1,0 +1,145 @@
+"""Small questions about Python trees: where a node stands, which names it reads and binds, what is unused. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+Position: TypeAlias = tuple[int, int, int, int]  # line, column, end line, end column; columns in UTF-8 bytes
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+MOST_SWEEPS = 50
+
+
+def position(node: ast.expr | ast.stmt) -> Position:
+    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
+def holds(node: ast.stmt, place: Position) -> bool:
+    line, column, end_line, end_column = position(node)
+    return (line, column) <= place[:2] and place[2:] <= (end_line, end_column)
+
+
+def first_line(node: Definition) -> int:
+    """Where a code object says that it starts: at its first decorator."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def functions(tree: ast.AST) -> dict[int, Function]:
+    """By first line."""
+    found = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return {first_line(node): node for node in found}
+
+
+def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The statement lists directly in a statement."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield part.body
+
+
+def path_to(body: Sequence[ast.stmt], place: Position) -> list[ast.stmt]:
+    """Statements that hold the place, outermost first, not entering definitions."""
+    for statement in body:
+        if holds(statement, place):
+            inner = [] if isinstance(statement, DEFINITIONS) else [path_to(part, place) for part in blocks(statement)]
+            return [statement, *next((part for part in inner if part), [])]
+    return []
+
+
+def reads(*nodes: ast.AST) -> set[str]:
+    return {
+        part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+    }
+
+
+def binds(*nodes: ast.AST) -> set[str]:
+    """Names that statements bind, those of definitions inside them left out."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, DEFINITIONS):
+            found.add(node.name)
+            continue
+        if isinstance(node, IMPORTS):
+            found.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+        if isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            found |= binds(*ast.iter_child_nodes(node))
+    return found
+
+
+def swept(source: str, *, bold: bool = True) -> str:
+    """Without imports, definitions and (where bold) assignments of names that nothing reads."""
+    tree = ast.parse(source)
+    for _ in range(MOST_SWEEPS):
+        read = _mentions(tree)
+        if not any(_sweep(block, read, bold) for block in _all_blocks(tree)):
+            break
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _all_blocks(tree: ast.Module) -> list[list[ast.stmt]]:
+    return [block for node in ast.walk(tree) if not isinstance(node, ast.ClassDef) for block in _lists(node)]
+
+
+def _lists(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list) and block:
+            yield block
+
+
+def _mentions(tree: ast.Module) -> set[str]:
+    """Names that are read, whole or as a string, a definition's own reads of itself left out."""
+    found: set[str] = set()
+    for node in tree.body:
+        inside = reads(node) | {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+        found |= inside - ({node.name} if isinstance(node, DEFINITIONS) else set())
+        found |= {name for part in ast.walk(node) if isinstance(part, (ast.Global, ast.Nonlocal)) for name in part.names}
+    return found
+
+
+def _sweep(block: list[ast.stmt], read: set[str], bold: bool) -> bool:
+    kept = [part for part in (_without_unused(node, read, bold) for node in block) if part is not None]
+    if len(kept) == len(block) and all(one is other for one, other in zip(kept, block, strict=True)):
+        return False
+    block[:] = kept or [ast.Pass()]
+    return not (len(block) == 1 and isinstance(block[0], ast.Pass) and not kept and False)
+
+
+def _without_unused(node: ast.stmt, read: set[str], bold: bool) -> ast.stmt | None:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return _import_left(node, read)
+    if isinstance(node, DEFINITIONS):
+        return node if node.name in read or node.decorator_list and not bold else None
+    if bold and isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        plain = all(isinstance(target, ast.Name | ast.Tuple | ast.List) for target in targets)
+        return node if not plain or binds(*targets) & read or _stores_elsewhere(targets) else None
+    return node
+
+
+def _stores_elsewhere(targets: Sequence[ast.expr]) -> bool:
+    return any(isinstance(part, ast.Attribute | ast.Subscript) for target in targets for part in ast.walk(target))
+
+
+def _import_left(node: ast.Import | ast.ImportFrom, read: set[str]) -> ast.stmt | None:
+    if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+        return node
+    kept = [alias for alias in node.names if alias.name == "*" or (alias.asname or alias.name).split(".")[0] in read]
+    if len(kept) == len(node.names):
+        return node
+    if not kept:
+        return None
+    if isinstance(node, ast.Import):
+        return ast.Import(names=kept)
+    return ast.ImportFrom(module=node.module, names=kept, level=node.level)
