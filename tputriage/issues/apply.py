@@ -97,10 +97,10 @@ def _post(step: Step, filer: Filer, filing: Filing) -> Result:
     filer.ledger.write(sent)
     try:
         made = filer.tracker.create(step.repository, step.title, step.body, step.labels)
-    except UnsureError:
+    except UnsureError as exc:
         there = _look(step, filer, sent)
-        if not there:
-            raise  # "sent" stays, so the next run looks again before it sends
+        if not there:  # "sent" stays in the ledger; a request may still be on its way through a gateway
+            raise UnsureError(f"{exc}; it is not there yet, and the next run looks again before it sends") from exc
         return _keep_first(step, filer, sent, there)
     except TrackerError:
         filer.ledger.write(filing)  # refused: nothing was filed

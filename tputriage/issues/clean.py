@@ -38,7 +38,7 @@ def prose(text: str) -> str:
     # An underscore inside a word is none to markdown, and `channels_last` reads better without a backslash.
     text = re.sub(r"([\\`*{}\[\]|~!]|(?<!\w)_|_(?!\w))", r"\\\1", text)
     text = re.sub(r"(?<=[@#])(?=\w)|(?<=\bGH-)(?=\d)|(?<=:/)(?=/)|(?<=\bwww)(?=\.)", "\u200b", text)
-    return re.sub(r"^(\s*(?:[-+#]|\d+[.)]))", lambda match: "\u200b" + match[1], text)
+    return re.sub(r"^([-+#]|\d+[.)](?=\s|$))", lambda match: "\u200b" + match[1], text)
 
 
 def title(text: str, longest: int) -> str:

@@ -126,7 +126,8 @@ class _Case:
 
     def _near(self, issues: Sequence[TrackedIssue]) -> tuple[TrackedIssue, ...]:
         repro = self.dossier.repro
-        return near_duplicates(self.dossier.bucket.signature, repro.operator if repro else "", issues)
+        people = [issue for issue in issues if issue.author not in self.policy.authors]
+        return near_duplicates(self.dossier.bucket.signature, repro.operator if repro else "", people)
 
     def _evidence(self) -> str:
         verdict, repro = self.dossier.verdict, self.dossier.repro
