@@ -6,9 +6,9 @@ oracle to say. None where there is no short text.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import math
-import sys
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -94,15 +94,11 @@ class Namer:
         return None
 
     def _by_path(self, value: Any) -> str | None:
-        """`torch.nn.functional.silu`, where the module's first part is a global."""
-        if (
-            isinstance(value, types.BuiltinFunctionType)
-            and getattr(sys.modules["builtins"], value.__name__, None) is value
-        ):
-            return value.__name__
-        if isinstance(value, type) and value.__module__ == "builtins":
-            return value.__name__ if getattr(sys.modules["builtins"], value.__name__, None) is value else None
-        path = f"{value.__module__}.{value.__qualname__}".split(".")
+        """`torch.nn.functional.silu`, where the module's first part is a global; `len`, `int`."""
+        name = str(getattr(value, "__name__", ""))
+        if getattr(builtins, name, None) is value:
+            return name
+        path = "{0.__module__}.{0.__qualname__}".format(value).split(".")
         found = self._names.get(path[0])
         for part in path[1:]:
             found = getattr(found, part, None)

@@ -1,0 +1,69 @@
+"""How a script is told its device: as its first argument, never by a change of its text.
+
+While it is reduced a script says `sys.argv[1]` and nothing else, so that no pass can take the argument away and
+leave the default; when it is written for people it says `sys.argv[1] if len(sys.argv) > 1 else "tpu"`.
+"""
+
+from __future__ import annotations
+
+import ast
+
+ARGUMENT = "sys.argv[1]"
+
+
+def argued(source: str, device: str) -> str | None:
+    """The script with its device as an argument; None where it neither takes one nor names the device in one place."""
+    tree = ast.parse(source)
+    defaulted = [node for node in ast.walk(tree) if isinstance(node, ast.IfExp) and _is_argument(node.body)]
+    if defaulted:
+        return _replaced(source, defaulted[0], ARGUMENT)
+    if any(_is_argument(node) for node in ast.walk(tree)):
+        return source
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == device]
+    if len(named) != 1:
+        return None
+    return with_import(_replaced(source, named[0], ARGUMENT))
+
+
+def defaulted(source: str, device: str) -> str:
+    """The script as people run it: with the device where no argument is given."""
+    tree = ast.parse(source)
+    arguments = [node for node in ast.walk(tree) if _is_argument(node)]
+    kept = {id(node.body) for node in ast.walk(tree) if isinstance(node, ast.IfExp)}
+    assigned = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+    full = f'{ARGUMENT} if len(sys.argv) > 1 else "{device}"'
+    for node in reversed(sorted(arguments, key=lambda node: (node.lineno, node.col_offset))):  # type: ignore[attr-defined]
+        if id(node) not in kept:
+            source = _replaced(source, node, full if id(node) in assigned else f"({full})")
+    return source
+
+
+def with_import(source: str) -> str:
+    """`import sys` before the first other import, where the script has none."""
+    tree = ast.parse(source)
+    if any(isinstance(node, ast.Import) and any(name.name == "sys" for name in node.names) for node in tree.body):
+        return source
+    lines = source.splitlines(keepends=True)
+    first = next((node.lineno for node in tree.body if not _must_lead(node)), 1)
+    return "".join([*lines[: first - 1], "import sys\n", *lines[first - 1 :]])
+
+
+def _must_lead(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "__future__"
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_argument(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and ast.unparse(node) == ARGUMENT
+
+
+def _replaced(source: str, node: ast.AST, text: str) -> str:
+    """Columns of `ast` count bytes."""
+    assert isinstance(node, ast.expr)
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    lines = source.encode().splitlines(keepends=True)
+    head = b"".join(lines[: node.lineno - 1]) + lines[node.lineno - 1][: node.col_offset]
+    tail = lines[node.end_lineno - 1][node.end_col_offset :] + b"".join(lines[node.end_lineno :])
+    return (head + text.encode() + tail).decode()

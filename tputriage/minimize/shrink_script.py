@@ -1,0 +1,99 @@
+"""A script that somebody already has, reduced: it is run once to learn what it shows, then made smaller."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tputriage.errors import InputError, TriageError
+from tputriage.minimize.device_argument import argued, defaulted
+from tputriage.minimize.facts import tracer
+from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.reducer import reduce_source
+from tputriage.minimize.sizes import parse, tokens_of
+from tputriage.model import Failure, Outcome, Run, Signature
+from tputriage.signatures import sign
+from tputriage.targets import runs
+from tputriage.targets.seam import Runner
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """A script and what making it took."""
+
+    source: str
+    wanted: Signature
+    failure: Failure
+    runs: int
+    seconds: float
+    tokens_before: int
+    tokens: int
+    findings: tuple[Failure, ...] = ()
+    exhausted: bool = False  # whether the budget ended before the reducer did
+
+
+def shrink_script(
+    source: str,
+    device: Runner,
+    reference: Runner,
+    *,
+    limit_s: float,
+    budget_s: float,
+    on_better: Callable[[str], None] = lambda source: None,
+    seed: int = 0,
+    max_runs: int | None = None,
+) -> Shrunk:
+    """The smallest script found that fails on the device as this one does and passes on the reference.
+
+    `limit_s` is for one run, `budget_s` for all. Raises InputError where the script cannot be told its device,
+    TriageError where it does not fail on the device, or fails on the reference too.
+    """
+    started = time.monotonic()
+    name = device.target.device
+    if parse(source) is None:
+        raise InputError("the script is no Python that compiles here: nothing to shrink")
+    start = argued(source, name)
+    if start is None:
+        raise InputError(f'the script must take its device as its first argument, or say "{name}" in one place')
+    failure = _failing(start, device, reference, limit_s)
+    left_s = budget_s - (time.monotonic() - started)
+    oracle = Interesting(sign(failure), device, reference, limit_s=limit_s, deadline_s=left_s, max_runs=max_runs)
+    oracle.runs = 2
+    trace = tracer(device, limit_s=limit_s, counted=lambda: count(oracle))
+    found = reduce_source(
+        start, oracle, on_better=lambda better: on_better(defaulted(better, name)), seed=seed, trace=trace
+    )
+    return Shrunk(
+        defaulted(found, name),
+        oracle.wanted,
+        failure,
+        oracle.runs,
+        time.monotonic() - started,
+        tokens_of(source),
+        tokens_of(found),
+        tuple(oracle.findings),
+        oracle.exhausted,
+    )
+
+
+def count(oracle: Interesting) -> None:
+    """A run that the oracle did not make, a trace, counts as one."""
+    oracle.runs += 1
+
+
+def _failing(source: str, device: Runner, reference: Runner, limit_s: float) -> Failure:
+    found = run_once(source, device, limit_s)
+    if found.failure is None or not found.outcome.is_failure:
+        raise TriageError(f"the script does not fail on {device.target.name}: nothing to shrink")
+    other = run_once(source, reference, limit_s)
+    if other.outcome is not Outcome.PASSED:
+        said = other.failure.message.partition("\n")[0] if other.failure else other.last_words[-200:]
+        raise TriageError(f"the script fails on {reference.target.name} too, so it shows no difference: {said}")
+    return found.failure
+
+
+def run_once(source: str, runner: Runner, limit_s: float) -> Run:
+    """One run of a script on a target."""
+    job = runs.script_job(source, runner.target.device, limit_s=limit_s)
+    return next(runs.run_of(answer, runner.target) for answer in runner.ask([job]))
