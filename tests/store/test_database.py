@@ -96,6 +96,16 @@ def test_a_newer_store_is_refused(tmp_path):
         open_store(tmp_path)
 
 
+@pytest.mark.parametrize("part", ["", "store.db"])
+def test_a_read_only_store_is_refused_before_anything_is_done(tmp_path, part):
+    open_store(tmp_path / "store").__exit__()
+    place = tmp_path / "store" / part
+    place.chmod(place.stat().st_mode & ~0o222)
+    with pytest.raises(StoreError, match="read-only"):
+        open_store(tmp_path / "store")
+    place.chmod(place.stat().st_mode | 0o200)
+
+
 def test_a_script_is_replaced_as_a_whole(store):
     path = store.write_script("b1.py", "print(1)\n")
     store.write_script("b1.py", "print(2)\n")

@@ -12,8 +12,8 @@ from rich.console import RenderableType
 from tputriage.console import Done, table, visible
 from tputriage.model import Dossier, Run, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
+from tputriage.signatures import Explanation, Neighbour, nearest
 from tputriage.signatures import explain as explain_signature
-from tputriage.signatures import nearest
 from tputriage.store import open_store
 
 TESTS_SHOWN = 20
@@ -36,23 +36,33 @@ def explain(*, item: str, store: Path, quiet: bool) -> Done:
         dossier, test = find_bucket(opened, dossiers, item)
     failure = next(failure for failure in dossier.bucket.failures if failure.test_id == test)
     said = explain_signature(failure)
-    others = [other.bucket for other in dossiers if other.bucket.id != dossier.bucket.id]
-    neighbour = nearest(dossier.bucket, others)
+    neighbour = nearest(dossier.bucket, [other.bucket for other in dossiers])
     verdict = dossier.verdict
     data = {
         "bucket": dossier.bucket.id,
         "test_id": test,
-        "signature": msgspec.to_builtins(said),
-        "nearest": msgspec.to_builtins(neighbour),
+        "family": said.family.name,
+        "key": said.signature.key,
+        "inputs": dict(said.inputs),
+        "changes": [{"rule": change.rule, "before": change.before, "after": change.after} for change in said.changes],
+        "nearest": neighbour and {"bucket": neighbour.bucket.id, "apart": [list(part) for part in neighbour.apart]},
         "verdict": verdict.kind.value if verdict else None,
         "reason": verdict.reason if verdict else "",
     }
-    lines = [f"{dossier.bucket.id}  {dossier.bucket.title}", "", *said.lines()]
+    return Done(data, _explained(dossier, said, neighbour))
+
+
+def _explained(dossier: Dossier, said: Explanation, neighbour: Neighbour | None) -> tuple[RenderableType, ...]:
+    parts: list[RenderableType] = [f"{dossier.bucket.id}  {visible(dossier.bucket.title)}", ""]
+    parts += [table("", ("signature of", "is"), said.inputs), ""]
+    rules = ((change.rule, change.before, change.after) for change in said.changes)
+    parts += [table("", ("rule", "before", "after"), rules) if said.changes else "no rule changed the message", ""]
     if neighbour is not None:
-        lines += ["", neighbour.sentence()]
-    if verdict is not None:
-        lines += ["", f"verdict {verdict.kind}: {verdict.reason}"]
-    return Done(data, tuple(visible(line) for line in lines))
+        parts += [f"nearest: {neighbour.bucket.id}  {visible(neighbour.bucket.title)}"]
+        parts += [table("", ("kept apart by", "here", "there"), neighbour.apart), ""]
+    if dossier.verdict is not None:
+        parts += [f"verdict {dossier.verdict.kind}: {visible(dossier.verdict.reason)}"]
+    return tuple(parts)
 
 
 def _overview(dossiers: Sequence[Dossier]) -> Done:

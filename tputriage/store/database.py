@@ -39,8 +39,9 @@ def open_store(folder: Path, *, create: bool = True) -> Store:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    if path.exists() and not os.access(path, os.W_OK):
-        raise StoreError(f"the store {path} is read-only: make it writable or name another with --store")
+    for place in (path.parent, path):
+        if place.exists() and not _may_write(place):
+            raise StoreError(f"the store {place} is read-only: make it writable or name another with --store")
     connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -50,6 +51,11 @@ def _connect(path: Path) -> sqlite3.Connection:
         )
     migrate(connection)
     return connection
+
+
+def _may_write(place: Path) -> bool:
+    """Root may write anywhere, but a store that somebody took the write bits from is meant to stay as it is."""
+    return os.access(place, os.W_OK) and bool(place.stat().st_mode & 0o222)
 
 
 class Store:
