@@ -98,7 +98,7 @@ class Namer:
         name = str(getattr(value, "__name__", ""))
         if getattr(builtins, name, None) is value:
             return name
-        path = "{0.__module__}.{0.__qualname__}".format(value).split(".")
+        path = f"{value.__module__}.{value.__qualname__}".split(".")
         found = self._names.get(path[0])
         for part in path[1:]:
             found = getattr(found, part, None)

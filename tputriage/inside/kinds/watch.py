@@ -65,14 +65,14 @@ class Teller(ast.NodeTransformer):
             return ast.Call(ast.Name(SEEN, ast.Load()), [ast.Constant(self._number(place)), new], [])
         return new
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         node.value = self.visit(node.value) if node.value is not None else None
         return node
 
     def visit_arg(self, node: ast.arg) -> Any:
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         returns, node.returns = node.returns, None
         decorators, node.decorator_list = node.decorator_list, []
         self.generic_visit(node)
@@ -83,7 +83,7 @@ class Teller(ast.NodeTransformer):
         node.body = [self.visit(statement) for statement in node.body]
         return node
 
-    def visit_Delete(self, node: ast.Delete) -> Any:  # noqa: N802
+    def visit_Delete(self, node: ast.Delete) -> Any:
         return node
 
     def _number(self, place: Place) -> int:
