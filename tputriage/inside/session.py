@@ -52,7 +52,7 @@ def run(requests_fd: int, answers_fd: int) -> None:
 
     def serve() -> None:
         orphaned.set()
-        ready = {"tests": len(session.items), "broken": list(session.broken.values())}
+        ready = {"tests": list(session.items), "broken": list(session.broken.values())}
         serve_forever(session, requests, answers, ready)
 
     if config["files"]:

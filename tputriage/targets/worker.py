@@ -76,6 +76,11 @@ class Worker:
         self._running()
         return self._versions
 
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Node ids collected, in pytest's order; starts the worker where it does not run yet."""
+        return self._running().tests
+
     def __enter__(self) -> Self:
         return self
 
@@ -201,6 +206,7 @@ class _Process:
         self._selector.register(self._in, selectors.EVENT_READ)
         self._buffer = b""
         self._messages: list[dict[str, Any]] = []
+        self.tests: tuple[str, ...] = ()
         self.send({**config, "scratch": self._scratch})
 
     def send(self, message: Mapping[str, Any]) -> None:
@@ -229,6 +235,7 @@ class _Process:
         if message is None or "ready" not in message:
             reason = (message or {}).get("refused") or self.last_words() or "it said nothing"
             raise TargetError(f"the worker on {target.name} does not start: {_one_line(reason)}")
+        self.tests = tuple(message["ready"]["tests"])
 
     def try_device(self, target: Target) -> Mapping[str, str]:
         """Versions, from a child that used the device once; raises TargetError where it cannot be used."""
