@@ -47,7 +47,8 @@ def say(done: Done, *, as_json: bool, quiet: bool = False) -> None:
         return
     out = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False, highlight=False)
     for part in done.view:
-        out.print(Text(part) if isinstance(part, str) else part)
+        # Text goes out as it is: wrapped, a script or an issue's table could not be pasted.
+        out.print(Text(visible(part)) if isinstance(part, str) else part, soft_wrap=isinstance(part, str))
 
 
 def tell(text: str) -> None:

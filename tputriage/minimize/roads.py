@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,8 @@ from tputriage.signatures.families import BY_NAME
 from tputriage.targets.seam import Runner
 
 VERIFICATIONS = 3  # fresh processes on the device: 3 of 3 puts a failure's rate over 37 % with 95 % confidence
+TRACEBACK = "Traceback (most recent call last):"
+SCRIPT = re.compile(r'File "[^"]*/repros/[^"/]+\.py"')
 OP_SHARE = 0.5  # of the budget, so that the longer roads have a turn
 
 
@@ -123,11 +126,19 @@ def settle(
         expected=draft.expected,
         condition=draft.condition,
         conditions=draft.conditions,
-        traceback=draft.traceback or next((run.failure.text for run in device_runs if run.failure), ""),
+        # The script's own traceback is what whoever pastes it will see.
+        traceback=next((_traceback(run) for run in device_runs if run.failure), draft.traceback),
         reliability=(failing, len(device_runs)),
         cause_proven=draft.cause_proven,
         findings=tuple(draft.findings) or tuple(trip.findings.values()),
     )
+
+
+def _traceback(run: Run) -> str:
+    """What the script printed from its last traceback on, without the chatter before it and the folder it lay in."""
+    text = run.failure.text if run.failure else ""
+    start = text.rfind(TRACEBACK)
+    return SCRIPT.sub('File "repro.py"', text[max(start, 0) :])
 
 
 def not_reproduced(bucket: Bucket, trip: Trip) -> Repro:
