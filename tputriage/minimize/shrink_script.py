@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from tputriage.errors import InputError, TriageError
 from tputriage.minimize.device_argument import argued, defaulted
-from tputriage.minimize.facts import tracer
 from tputriage.minimize.interesting import Interesting
-from tputriage.minimize.reducer import reduce_source
-from tputriage.minimize.sizes import parse, tokens_of
+from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
+from tputriage.minimize.reducing.sizes import parse
 from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import sign
 from tputriage.targets import runs

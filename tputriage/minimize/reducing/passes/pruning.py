@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from tputriage.minimize.edits import Program, Site
-from tputriage.minimize.facts import Place
-from tputriage.minimize.passes import Pass
+from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.facts import Place
+from tputriage.minimize.reducing.passes import Pass
 
 STOP = cst.parse_statement("raise SystemExit(0)\n")
 
@@ -78,6 +78,6 @@ def _gone(_: object) -> cst.RemovalSentinel:
 
 
 PASSES = [
-    Pass("cut off after the failure", 4, cuts, one=True, traced=True),
-    Pass("drop what never ran", 6, never_ran, traced=True),
+    Pass("cut off after the failure", 1, cuts, one=True, traced=True),
+    Pass("drop what never ran", 4, never_ran, traced=True),
 ]

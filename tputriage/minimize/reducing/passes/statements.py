@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from tputriage.minimize.edits import Program, Site
-from tputriage.minimize.passes import Pass
+from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.passes import Pass
 
 Block = cst.Module | cst.IndentedBlock
 Definition = cst.FunctionDef | cst.ClassDef

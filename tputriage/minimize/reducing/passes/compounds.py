@@ -7,8 +7,8 @@ from functools import partial
 
 import libcst as cst
 
-from tputriage.minimize.edits import Program, Site
-from tputriage.minimize.passes import Pass
+from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.passes import Pass
 
 HOLDING = (cst.If, cst.For, cst.While, cst.With, cst.Try)
 Pick = Callable[[cst.CSTNode], cst.BaseSuite]

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tputriage.minimize.sizes import DEFINITIONS, parse
+from tputriage.minimize.reducing.sizes import DEFINITIONS, parse
 
 MOST_SWEEPS = 20  # each takes what only the one before it still used
 PURE = (
@@ -102,8 +102,18 @@ def _without(source: str, dead: list[tuple[ast.stmt, str]]) -> str:
         last = node.end_lineno or node.lineno
         if any(line is None for line in lines[first - 1 : last]) or not _alone(lines, node):
             continue
+        if not left:
+            first -= _blank_before(lines, first)
         lines[first - 1 : last] = [" " * node.col_offset + left if left else None, *[None] * (last - first)]
     return "".join(f"{line}\n" for line in lines if line is not None)
+
+
+def _blank_before(lines: Sequence[str | None], first: int) -> int:
+    """How many empty lines stand before line `first`, where a statement begins, so that they lie in no string."""
+    count = 0
+    while count < first - 1 and not (lines[first - 2 - count] or "").strip():
+        count += 1
+    return count
 
 
 def _alone(lines: Sequence[str | None], node: ast.stmt) -> bool:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import libcst as cst
 
-from tputriage.minimize.edits import Program, Site, walk
-from tputriage.minimize.facts import FrameFacts
-from tputriage.minimize.passes import Pass
-from tputriage.minimize.sizes import size_of
+from tputriage.minimize.reducing.edits import Program, Site, walk
+from tputriage.minimize.reducing.facts import FrameFacts
+from tputriage.minimize.reducing.passes import Pass
+from tputriage.minimize.reducing.sizes import size_of
 
 MOST_OFFERS = 10
 Lines = list[cst.BaseStatement]
@@ -123,4 +123,4 @@ def _bound(node: cst.CSTNode) -> set[str]:
     return found | {one.name.value for one in walk(node) if isinstance(one, (cst.FunctionDef, cst.ClassDef))}
 
 
-PASSES = [Pass("start where it failed", 5, jumps, one=True, traced=True)]
+PASSES = [Pass("start where it failed", 2, jumps, one=True, traced=True)]

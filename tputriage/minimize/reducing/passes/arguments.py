@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from tputriage.minimize.edits import Program, Site
-from tputriage.minimize.passes import Pass
+from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.passes import Pass
 
 
 def call_arguments(program: Program) -> Sequence[Sequence[Site]]:
@@ -63,8 +63,8 @@ def _plain_assignment(node: cst.AnnAssign) -> cst.BaseSmallStatement:
 
 
 PASSES = [
-    Pass("drop docstrings", 2, docstrings),
-    Pass("drop annotations", 3, annotated),
+    Pass("drop docstrings", 10, docstrings),
+    Pass("drop annotations", 41, annotated),
     Pass("drop decorators, bases and defaults", 40, decorations),
     Pass("drop arguments", 45, call_arguments),
     Pass("drop elements", 46, elements),

@@ -1,0 +1,156 @@
+"""The driver: passes over a script, mixed, those that do not pay put off, until none finds anything smaller.
+
+Deterministic: the same script, oracle and seed take the same way. Whatever stops it, the best so far is what it
+hands back, and `on_better` has seen it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import libcst as cst
+
+from tputriage.minimize.reducing import sizes, sweeping
+from tputriage.minimize.reducing.adaptive import backwards
+from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.passes import Pass, all_passes
+
+PATIENCE = 12  # questions in a row that came to nothing, after which a pass is put off for the others
+MOST_ROUNDS = 60
+
+Oracle = Callable[[str], bool]
+Better = Callable[[str], None]
+Tracer = Callable[[str], Any]  # what a run of the script saw (trace.Facts), or None
+
+
+def reduce_source(
+    source: str,
+    interesting: Oracle,
+    *,
+    on_better: Better = lambda source: None,
+    seed: int = 0,
+    trace: Tracer = lambda source: None,
+    passes: Sequence[Pass] | None = None,
+) -> str:
+    """The smallest script found that is still interesting; `source` itself where the oracle says no to all else.
+
+    Uses `interesting.exhausted` where there is one. `seed` orders the passes that are put off.
+    """
+    reduction = Reduction(source, interesting, on_better, trace, random.Random(seed))  # noqa: S311
+    return reduction.run(all_passes() if passes is None else passes)
+
+
+@dataclass
+class Reduction:
+    """One script on its way down."""
+
+    best: str
+    interesting: Oracle
+    on_better: Better
+    trace: Tracer
+    chance: random.Random
+    asked: set[str] = field(default_factory=set)  # candidates that were not interesting
+    sweeps: bool = False  # whether unused definitions go with each change
+    failed: int = 0  # in a row
+    facts: Any = None
+    traced: str = ""
+
+    def run(self, passes: Sequence[Pass]) -> str:
+        self.sweeps = sweeping.sweep(self.best) == self.best or self._take(sweeping.sweep(self.best))
+        stale: dict[str, str] = {}  # the script at which a pass last found nothing
+        for _ in range(MOST_ROUNDS):
+            hopeful = [one for one in passes if stale.get(one.name) != self.best]
+            if not hopeful or self.exhausted:
+                break
+            before = self.best
+            for one in hopeful:
+                self._run_pass(one, PATIENCE)
+            if self.best == before:
+                self._last_resort(hopeful, stale)
+        return self.best
+
+    def _last_resort(self, passes: Sequence[Pass], stale: dict[str, str]) -> None:
+        """Every pass to its end; back to the short way as soon as one pays."""
+        put_off = list(passes)
+        self.chance.shuffle(put_off)
+        for one in sorted(put_off, key=lambda one: one.order // 10):
+            before = self.best
+            self._run_pass(one, None)
+            if self.best != before:
+                return
+            stale[one.name] = self.best
+
+    @property
+    def exhausted(self) -> bool:
+        return bool(getattr(self.interesting, "exhausted", False))
+
+    def _run_pass(self, one: Pass, patience: int | None) -> None:
+        """A group's sites hold for the script they were found in, so each group starts from a fresh look."""
+        place = 0
+        while not self.exhausted:
+            program = self._program(one.traced)
+            groups = one.groups(program) if program is not None else []
+            if program is None or place >= len(groups):
+                return
+            self.failed = 0
+            self._run_group(one, program, groups[place], patience)
+            place += 1
+
+    def _program(self, traced: bool) -> Program | None:
+        """None where libcst cannot read the script, or where nothing is known of its run and a pass needs that."""
+        if traced and self.traced != self.best:
+            self.facts, self.traced = self.trace(self.best), self.best
+        facts = self.facts if traced else None
+        if traced and facts is None:
+            return None
+        try:
+            program = Program(self.best, facts)
+            _ = program.module
+        except (cst.ParserSyntaxError, RecursionError):
+            return None
+        return program
+
+    def _run_group(self, one: Pass, program: Program, sites: Sequence[Site], patience: int | None) -> None:
+        kept: list[Site] = []
+
+        def works(places: Sequence[int]) -> bool:
+            more = [sites[place] for place in places]
+            if not self._take(program.with_changes([*kept, *more])):
+                self.failed += 1
+                return False
+            self.failed = 0
+            kept.extend(more)
+            return True
+
+        def go_on() -> bool:
+            return not self.exhausted and (patience is None or self.failed < patience)
+
+        if one.one:
+            any(go_on() and works([place]) for place in range(len(sites)))
+        elif not (one.whole and len(sites) > 1 and works(range(len(sites)))):
+            backwards(len(sites), partial(works), go_on)
+
+    def _take(self, candidate: str | None) -> bool:
+        """Whether the candidate is smaller and interesting; then it is the best."""
+        if candidate is None:
+            return False
+        if self.sweeps:
+            candidate = sweeping.sweep(candidate)
+        if candidate == self.best:
+            return True
+        if candidate in self.asked or not self._smaller(candidate):
+            return False
+        if not self.interesting(candidate):
+            self.asked.add(candidate)
+            return False
+        self.best = candidate
+        self.on_better(candidate)
+        return True
+
+    def _smaller(self, candidate: str) -> bool:
+        size, best = sizes.size_of(candidate), sizes.size_of(self.best)
+        return size is not None and best is not None and size < best
