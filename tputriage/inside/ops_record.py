@@ -8,9 +8,10 @@ therefore be told which call to look at closely (`Recorder.watched`).
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -28,21 +29,26 @@ LOOKS = ("__get__", "size", "dim", "stride", "numel", "is_floating_point", "is_c
 class Recorder:
     """What was called and what raised; `listening` is entered around a test."""
 
-    def __init__(self, watched: Sequence[int] = ()) -> None:
+    def __init__(self, watched: Sequence[int] = (), *, operators: bool = True, blocking: bool = False) -> None:
         self.tensors = ops.Tensors()
         self.history: deque[dict[str, Any]] = deque(maxlen=HISTORY)
         self.watched = frozenset(watched)
         self.seen: dict[int, dict[str, Any]] = {}  # watched calls with values, by number
         self.count = 0
         self.raised: list[dict[str, Any]] = []
+        self._operators = operators
+        self._blocking = blocking
         self._busy = threading.local()
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         with ExitStack() as stack:
             stack.enter_context(_modules(self))
+            if self._blocking:
+                stack.enter_context(_each_call_finished())
             stack.enter_context(_FunctionMode(self))
-            stack.enter_context(_OperatorMode(self))
+            if self._operators:
+                stack.enter_context(_OperatorMode(self))
             yield
 
     def public_call(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -145,6 +151,16 @@ class _OperatorMode(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return self._recorder.operator(func, args, kwargs or {})
+
+
+def _each_call_finished() -> AbstractContextManager[Any]:
+    """The device finishes each call before the next. Its environment variable counts only before the import."""
+    device = getattr(torch, "tpu", None)
+    if device is None or not hasattr(device, "set_eager_mode"):
+        return nullcontext()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it calls itself experimental
+        return device.set_eager_mode(device.EagerMode.DEFER_NEVER_AND_LAUNCH_BLOCKING)
 
 
 @contextmanager

@@ -21,13 +21,14 @@ class Aimed:
         self.wanted = wanted
         self._oracle = oracle
         self._operator = operator_in(failure)
+        self.traces: dict[str, str] = {}  # traceback by script, of those that failed as wanted
         self._known: dict[str, bool] = {}
 
     def __call__(self, source: str, /) -> bool:
         if source not in self._known:
             if self._oracle.exhausted:
                 return False
-            self._known[source] = self._matches(self.run(source, self._oracle.device)) and self._passes(source)
+            self._known[source] = self._fails(source) and self._passes(source)
         return self._known[source]
 
     def run(self, source: str, runner: Runner) -> Run:
@@ -35,9 +36,12 @@ class Aimed:
         job = script_job(source, runner.target.device, limit_s=self._oracle.limit_s)
         return run_of(next(iter(runner.ask([job]))), runner.target)
 
-    def _matches(self, run: Run) -> bool:
-        failure = run.failure
-        return failure is not None and same_bug(self.wanted, failure) and operator_in(failure) == self._operator
+    def _fails(self, source: str) -> bool:
+        failure = self.run(source, self._oracle.device).failure
+        if failure is None or not same_bug(self.wanted, failure) or operator_in(failure) != self._operator:
+            return False
+        self.traces[source] = failure.text
+        return True
 
     def _passes(self, source: str) -> bool:
         return self.run(source, self._oracle.reference).outcome is Outcome.PASSED

@@ -50,11 +50,10 @@ class Shown:
 
     shrink: Shrink
     write: Write
-    wanted: Signature  # what the script fails with: the bucket's, or its cause's
+    oracle: Aimed  # at what the script fails with: the bucket's signature, or its cause's
     actual: str
     expected: str
     names: tuple[str, ...]  # under which the test called it
-    traceback: str = ""
     kind: Kind = Kind.EXCEPTION
 
 
@@ -105,8 +104,7 @@ def _show_error(trip: Trip, suspect: Suspect) -> Shown | None:
         if _shrunk(trip, shrink, call):
             message = (suspect.failure.message.strip().splitlines() or [""])[0]
             actual = f"{suspect.failure.exception}: {message}"
-            text = suspect.failure.text
-            return Shown(shrink, write, wanted, actual, "returns, as on CPU", suspect.names, text, kind)
+            return Shown(shrink, write, oracle, actual, "returns, as on CPU", suspect.names, kind)
     return None
 
 
@@ -126,10 +124,11 @@ def _show_departure(trip: Trip, found: Sequence[Departure]) -> Shown | None:
             if failure is None:
                 continue
             wanted = _wanted_for(trip.wanted, failure)
-            shrink = Shrink(write, Aimed(trip.oracle, wanted, failure))
+            oracle = Aimed(trip.oracle, wanted, failure)
+            shrink = Shrink(write, oracle)
             if _shrunk(trip, shrink, departure.call):
                 names, kind = (departure.call.name,), family_of(failure).kind
-                return Shown(shrink, write, wanted, departure.says, "as on CPU", names, failure.text, kind)
+                return Shown(shrink, write, oracle, departure.says, "as on CPU", names, kind)
     return None
 
 
@@ -164,7 +163,7 @@ def _explained(trip: Trip, shown: Shown, runs: int) -> Road:
     assert best is not None
     axes = ("dtype",) if shown.kind is Kind.MISSING_OP else ("dtype", "layout", "size", "gradient")
     when = find_conditions(
-        best, shown.write, shown.wanted, trip.device, trip.reference, limit_s=trip.oracle.limit_s, axes=axes
+        best, shown.write, shown.oracle.wanted, trip.device, trip.reference, limit_s=trip.oracle.limit_s, axes=axes
     )
     return Road(_draft(shown, proof, when, tuple(trip.oracle.findings)), "", runs + proof.runs + when.runs)
 
@@ -186,5 +185,5 @@ def _draft(
         conditions=when.table if when else (),
         cause_proven=proof.said if proof else "",
         findings=findings + (proof.findings if proof else ()),
-        traceback=shown.traceback,
+        traceback=shown.oracle.traces.get(shown.shrink.source, ""),
     )

@@ -15,7 +15,6 @@ from tputriage.signatures import Kind, family_of, same_bug
 from tputriage.targets.runs import failure_of
 from tputriage.targets.seam import Answer, Ended, Job, Runner
 
-BLOCKING: Mapping[str, str] = {"TORCH_TPU_LAUNCH_BLOCKING": "1"}
 # Public calls that only start the backward pass: the call to blame is one of the forward pass.
 STARTERS = ("backward", "torch.autograd.grad")
 # Calls that read a result: an error that comes up in one was made by an earlier call.
@@ -53,29 +52,34 @@ class Found:
 def find_suspect(test_id: str, wanted: Signature, device: Runner, limit_s: float) -> Found:
     """The call that raised the wanted error. A late error is looked for once more with launch-blocking."""
     suspects, reason = listen(test_id, device, limit_s)
+    runs, first = 1, _match(suspects, wanted)
+    if first is None and not reason and suspects:
+        # Errors came up, but others: some functions take another way where a dispatch mode looks on.
+        suspects, reason = listen(test_id, device, limit_s, operators=False)
+        runs, first = 2, _match(suspects, wanted)
     if reason:
-        return Found(None, 1, reason)
-    first = next((suspect for suspect in suspects if same_bug(wanted, suspect.failure)), None)
-    if first is not None and not first.is_reader and not _is_secondary(first.failure):
-        return Found(first, 1)
-    blocked, reason = listen(test_id, device, limit_s, BLOCKING)
-    late = first is not None
-    for suspect in blocked:
-        cause = not _is_secondary(suspect.failure) and not suspect.is_reader
-        if cause and (late or same_bug(wanted, suspect.failure)):
-            return Found(replace(suspect, deferred=True), 2)
-    return Found(first, 2, "" if first else reason or "no torch call of the test raised the wanted error")
+        return Found(None, runs, reason)
+    if first is None:
+        return Found(None, runs, "no torch call of the test raised the wanted error")
+    if not first.is_reader and not _is_secondary(first.failure):
+        return Found(first, runs)
+    blocked, _ = listen(test_id, device, limit_s, blocking=True)
+    causes = (suspect for suspect in blocked if not _is_secondary(suspect.failure) and not suspect.is_reader)
+    cause = next(causes, None)
+    return Found(replace(cause, deferred=True) if cause else first, runs + 1)
+
+
+def _match(suspects: Sequence[Suspect], wanted: Signature) -> Suspect | None:
+    return next((suspect for suspect in suspects if same_bug(wanted, suspect.failure)), None)
 
 
 def _is_secondary(failure: Failure) -> bool:
     return family_of(failure).kind is Kind.SECONDARY
 
 
-def listen(
-    test_id: str, device: Runner, limit_s: float, env: Mapping[str, str] | None = None
-) -> tuple[list[Suspect], str]:
+def listen(test_id: str, device: Runner, limit_s: float, **how: bool) -> tuple[list[Suspect], str]:
     """(errors that calls raised in one run of the test, why there is nothing)."""
-    answer = asked(device, Job("capture", {"test_id": test_id}, limit_s, dict(env or {})))
+    answer = asked(device, Job("capture", {"test_id": test_id, **how}, limit_s))
     if answer.ended is not Ended.DONE:
         return [], ended_badly(answer)
     failures = [failure_of(record, answer.value) for record in answer.value["failures"]]

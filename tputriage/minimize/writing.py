@@ -100,7 +100,7 @@ def expression(call: Call, names: Names, device: str) -> str:
     args = [text_of(value, names, device) for value in call.args]
     kwargs = [f"{key}={text_of(value, names, device)}" for key, value in call.kwargs.items()]
     if not call.name.startswith("torch.Tensor."):
-        return f"{call.name}({', '.join(args + kwargs)})"
+        return f"{call.name.removesuffix('.default')}({', '.join(args + kwargs)})"
     return _method(call.name.removeprefix("torch.Tensor."), call, args, kwargs)
 
 

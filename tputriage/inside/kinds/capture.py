@@ -1,5 +1,8 @@
 """One test, or one script, with every torch call listened to: {"test_id"} or {"source"}, and "watched": [numbers].
 
+"operators": false leaves the aten operators out, since some functions do something else under a dispatch mode;
+"blocking": true makes the device finish each call, so that an error comes up where it is made.
+
 {"outcome", "failures", "raised", "seen", "calls", "history"}: `raised` are the errors that calls raised in
 the order they came up, each with the innermost aten operator and the outermost public call it passed through,
 the modules around it, innermost first, and in backward the forward call it belongs to.
@@ -20,7 +23,11 @@ MOST_TOLD = 400  # calls of the history that are sent
 
 
 def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
-    recorder = Recorder(payload.get("watched", ()))
+    recorder = Recorder(
+        payload.get("watched", ()),
+        operators=payload.get("operators", True),
+        blocking=payload.get("blocking", False),
+    )
     if "source" in payload:
         said = run_script(payload["source"], argv=[session.device], around=recorder.listening)
     else:

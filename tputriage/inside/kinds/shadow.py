@@ -1,7 +1,7 @@
 """One test with every call compared with CPU: {"test_id"}; see ops_shadow.py for what counts.
 
-{"outcome", "failures", "departures": [{"kind", "detail", "output", "call"}], "open": [names], "compared",
-"largest": [name, difference]}, departures in the order they came up.
+{"outcome", "failures", "departures": [{"kind", "detail", "output", "call"}], "open": [names], "random": [names],
+"compared", "largest": [name, difference]}, departures in the order they came up.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
     return said | {
         "departures": shadow.departures,
         "open": sorted(set(shadow.open)),
+        "random": sorted(set(shadow.random)),
         "compared": shadow.compared,
         "largest": list(shadow.largest),
     }
