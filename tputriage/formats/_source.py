@@ -9,12 +9,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib
-import io
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from tputriage.errors import ReportError
 
@@ -123,7 +122,8 @@ def _open(path: Path) -> IO[bytes]:
     except (OSError, ValueError) as exc:
         raise ReportError(f"{path} cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
     if magic[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=io.BufferedReader(plain))  # type: ignore[return-value]
+        plain.close()
+        return cast(IO[bytes], gzip.open(path, "rb"))
     if magic == b"\x28\xb5\x2f\xfd":
         return _open_zstd(path, plain)
     return plain

@@ -6,6 +6,8 @@ teardown was running then; text behind the last line is the process's last words
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,10 +16,11 @@ from tputriage.formats._failure import LONGEST_CAPTURED, build, signal_in
 from tputriage.formats._source import Source
 from tputriage.formats._split import decode_leniently
 from tputriage.formats._tally import Tally
-from tputriage.model import Phase, Report
+from tputriage.model import Frame, Phase, Report
 
 NAME = "journal"
 
+_FRAME = re.compile(r'^ +File "(?P<path>[^"\n]+)", line (?P<line>\d+) in (?P<function>[^\n]+)$', re.M)
 _PHASES = {"setup": Phase.SETUP, "call": Phase.CALL, "teardown": Phase.TEARDOWN, "collect": Phase.COLLECT}
 
 
@@ -112,9 +115,16 @@ def _died(reading: _Reading) -> None:
         crash=f"the process died under this test, {how}",
         captured=words[:LONGEST_CAPTURED],
     )
-    failure = replace(failure, signal=signal)
+    failure = replace(failure, signal=signal, frames=tuple(_stack(words)))
     reading.tally.add(reading.running, "crash", [failure])
     reading.tally.note(f"the process died {how} while it ran {reading.running}; what was to follow did not run")
+
+
+def _stack(words: str) -> Iterator[Frame]:
+    """faulthandler's Python stack of the thread that died, outermost first as everywhere here."""
+    own = words.partition("Current thread ")[2] or words
+    for found in reversed(list(_FRAME.finditer(own.split("\n\n", 1)[0]))):
+        yield Frame(found["path"], int(found["line"][:9]), found["function"])
 
 
 def _report(source: Source, reading: _Reading) -> Report:

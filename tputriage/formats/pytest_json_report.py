@@ -24,6 +24,7 @@ from tputriage.model import Failure, Phase, Report
 NAME = "pytest-json-report"
 
 _KEYS = (b'"created"', b'"exitcode"', b'"root"', b'"summary"', b'"tests"', b'"collectors"')
+_FIRST = re.compile(rb'\{\s*"(?:tests|collectors|warnings)"\s*:\s*\[')
 _PHASES = {"setup": Phase.SETUP, "call": Phase.CALL, "teardown": Phase.TEARDOWN, "???": Phase.CRASH}
 _EMPTY = msgspec.Raw(b"null")
 _VERSION_KEYS = re.compile(r"\A(?:python|torch|libtpu|jax|xla|diffusers|transformers|accelerate|kornia|peft)", re.I)
@@ -47,7 +48,7 @@ class _Line(msgspec.Struct):
 
 def sniff(head: bytes) -> bool:
     start = head.lstrip()
-    return start.startswith(b"{") and (sum(key in start for key in _KEYS) >= 2 or start[:10] == b'{"tests":')
+    return start.startswith(b"{") and (sum(key in start for key in _KEYS) >= 2 or bool(_FIRST.match(start)))
 
 
 def read(source: Source, *, salvage: bool) -> Report:
