@@ -45,7 +45,8 @@ def test_leaves_a_process_behind():
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(601.5)"])
 
 def test_hangs_with_a_deaf_grandchild():
-    subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(601.5)"])
+    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(601.5)"
+    subprocess.Popen([sys.executable, "-c", deaf])
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     time.sleep(601.5)
 
