@@ -72,19 +72,31 @@ def _nothing(value: Mapping[str, Any]) -> str:
     return f"none of the {compared} calls compared departs from CPU"
 
 
-def script_of(departure: Departure, call: Call, device: str, *, equal_nan: bool = False) -> str:
+def checks_of(kind: str) -> tuple[str, ...]:
+    """Closing lines that can show a difference of this kind, the one that reads best first; "" where none is needed."""
+    close = "torch.testing.assert_close(actual.cpu(), expected)"
+    return {
+        "values": (close, f"{close[:-1]}, equal_nan=True)"),
+        "count": ("assert len(actual) == len(expected)",),
+        "stride": (f"{close[:-1]}, check_stride=True)", "assert actual.stride() == expected.stride()"),
+        "shape": (close, "assert actual.shape == expected.shape"),
+        "dtype": (close, "assert actual.dtype == expected.dtype"),
+    }.get(kind, ("",))
+
+
+def script_of(departure: Departure, call: Call, device: str, check: str) -> str:
     """The script that shows the departure for `call`, a smaller version of the departure's own."""
     names = names_for(call)
     made_here = [f"{names.given[tensor.id]} = {made(tensor, on_cpu=True)}" for tensor in call.tensors]
     seed = ["torch.manual_seed(0)"] if any(t.fill in (Fill.RANDN, Fill.RAND) for t in call.tensors) else []
-    lines = seed + made_here + _closing(departure, call, names, device, equal_nan)
+    lines = seed + made_here + _closing(departure, call, names, device, check)
     source = assembled(lines, device)
     return (
         source.replace("import sys\n", "import contextlib\nimport sys\n", 1) if departure.kind == "no-error" else source
     )
 
 
-def _closing(departure: Departure, call: Call, names: Names, device: str, equal_nan: bool) -> list[str]:
+def _closing(departure: Departure, call: Call, names: Names, device: str, check: str) -> list[str]:
     if departure.kind == "no-error":
         return [
             f"with contextlib.suppress({departure.detail}):",
@@ -94,12 +106,6 @@ def _closing(departure: Departure, call: Call, names: Names, device: str, equal_
     if departure.kind == "state":
         return _state(departure, call, names, device)
     item = f"[{departure.output}]" if departure.output >= 0 else ""
-    nan = ", equal_nan=True" if equal_nan else ""
-    check = {
-        "values": f"torch.testing.assert_close(actual.cpu(), expected{nan})",
-        "count": "assert len(actual) == len(expected)",
-        "stride": "assert actual.stride() == expected.stride()",
-    }.get(departure.kind, f"assert actual.{departure.kind} == expected.{departure.kind}")
     return [
         f"expected = {_on_cpu(expression(call, names, device))}{item}",
         f"actual = {expression(call, _moved(call, names), device)}{item}",

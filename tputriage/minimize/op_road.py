@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tputriage.minimize import departures
 from tputriage.minimize.aimed import Aimed
@@ -26,7 +27,7 @@ from tputriage.signatures import Kind, family_of, same_bug, sign
 from tputriage.targets.runs import run_of, script_job
 from tputriage.targets.seam import Runner
 
-MOST_DEPARTURES = 3
+MOST_DEPARTURES = 5
 Say = Callable[[str], None]
 Write = Callable[[Call], str]
 
@@ -118,29 +119,43 @@ def _shrunk(trip: Trip, shrink: Shrink, call: Call) -> bool:
 
 
 def _show_departure(trip: Trip, found: Sequence[Departure]) -> Shown | None:
-    for departure in found[:MOST_DEPARTURES]:
-        for write in _writers(departure, trip.device.target.device):
-            failure = _fails_as(write(departure.call), trip)
-            if failure is None:
-                continue
-            wanted = _wanted_for(trip.wanted, failure)
-            oracle = Aimed(trip.oracle, wanted, failure)
-            shrink = Shrink(write, oracle)
-            if _shrunk(trip, shrink, departure.call):
-                names, kind = (departure.call.name,), family_of(failure).kind
-                return Shown(shrink, write, oracle, departure.says, "as on CPU", names, kind)
+    """The departure that fails as the test does; else the first that shows at all and is proven to be the cause."""
+    tried = list(_failing(found, trip))
+    tried.sort(key=lambda one: _strangeness(trip.wanted, one[2]))  # stable: the earliest departure stays first
+    for departure, write, failure in tried:
+        matches, names = same_bug(trip.wanted, failure), (departure.call.name,)
+        if not matches and not prove(trip.test_id, trip.wanted, names, trip.device, trip.limit_s).said:
+            continue
+        oracle = Aimed(trip.oracle, trip.wanted if matches else sign(failure), failure)
+        shrink = Shrink(write, oracle)
+        if _shrunk(trip, shrink, departure.call):
+            return Shown(shrink, write, oracle, departure.says, "as on CPU", names, family_of(failure).kind)
     return None
 
 
-def _wanted_for(wanted: Signature, failure: Failure) -> Signature:
-    """Wrong values are one class. Anything else is asserted in the script's own words."""
-    return wanted if same_bug(wanted, failure) else sign(failure)
+def _failing(found: Sequence[Departure], trip: Trip) -> Iterator[tuple[Departure, Write, Failure]]:
+    """(departure, writer of its script, how that fails), up to the first that fails as the test does."""
+    for departure in found[:MOST_DEPARTURES]:
+        for write in _writers(departure, trip.device.target.device):
+            failure = _fails_as(write(departure.call), trip)
+            if failure is not None:
+                yield departure, write, failure
+                if not _strangeness(trip.wanted, failure):
+                    return
+
+
+def _strangeness(wanted: Signature, failure: Failure) -> int:
+    """0 where it fails just as the test does; all wrong numbers are one bug, but not one difference."""
+    return 2 if not same_bug(wanted, failure) else int(sign(failure).family != wanted.family)
 
 
 def _writers(departure: Departure, device: str) -> Iterator[Write]:
-    yield lambda call: departures.script_of(departure, call, device)
-    if departure.kind == "values":
-        yield lambda call: departures.script_of(departure, call, device, equal_nan=True)
+    for check in departures.checks_of(departure.kind):
+        yield partial(_write_departure, departure, device, check)
+
+
+def _write_departure(departure: Departure, device: str, check: str, call: Call) -> str:
+    return departures.script_of(departure, call, device, check)
 
 
 def _fails_as(source: str, trip: Trip) -> Failure | None:
