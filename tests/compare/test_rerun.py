@@ -244,3 +244,8 @@ def test_a_file_that_can_be_collected_again_did_not_reproduce():
     bucket = bucket_of("tests/test_a.py", message="No module named 'x'", exception="ImportError", phase=Phase.COLLECT)
     verdicts, _, _ = run([bucket], always(gone), always(gone))
     assert verdicts["tests/test_a.py"].kind is VerdictKind.NOT_REPRODUCED
+
+
+def test_without_settings_no_knob_is_tried():
+    verdicts, _, (device, _) = run([bucket_of(A)], always(fails(MISSING_OP)), settings=False)
+    assert (verdicts[A].knobs, [job for job in device.jobs if job.env]) == ({}, [])

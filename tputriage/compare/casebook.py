@@ -32,6 +32,7 @@ class Rules:
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)  # {file: its tests as they ran}
     sides: frozenset[Side] = frozenset({Side.DEVICE, Side.REFERENCE})
     also: str = ""  # name of one more target, where there is one
+    settings: bool = True  # whether the knobs are tried
     masked: frozenset[str] = frozenset()  # tests that show their real error with launch-blocking only
 
 

@@ -42,7 +42,7 @@ def randomness(book: Casebook, facts: Facts) -> Asked:
 
 def settings(book: Casebook, facts: Facts) -> Asked:
     """(facts, runs) with the outcome under each knob, and on one more target where there is one."""
-    test_id = witness(book)
+    test_id = witness(book) if book.rules.settings else ""
     if not test_id or kind_of(book.bucket.signature) is Kind.TIMEOUT:  # each run would cost the whole limit
         return facts, []
     asked = knobs.questions(test_id, book.limit_s, masked=test_id in book.rules.masked)

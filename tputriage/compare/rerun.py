@@ -38,6 +38,7 @@ def compare(
     on_progress: Steps | None = None,
     also: Runner | None = None,
     settled: Sequence[Bucket] = (),
+    settings: bool = True,
 ) -> Iterator[tuple[Bucket, Verdict]]:
     """(bucket, verdict) in the order they become known; a bucket may come back changed.
 
@@ -45,7 +46,7 @@ def compare(
     that was secondary is in the bucket of its real error, under its reported phase; where that left a bucket
     without failures it comes with `failures=()`, and its verdict says where they went. `order` maps a test
     file to its node ids as the report ran them; `settled` are buckets that need no rerun, but may be where a
-    real error belongs; `also` is one more target that gives one more column.
+    real error belongs; `also` is one more target that gives one more column; without `settings` no knob is tried.
 
     Raises TargetError where a target cannot be used at all.
     """
@@ -58,6 +59,7 @@ def compare(
             order=order or {},
             sides=desk.sides,
             also=also.target.name if also else "",
+            settings=settings,
         )
         homes, masked = _unmask(desk, [*buckets, *settled], rules)
         rules = replace(rules, masked=masked)
