@@ -19,8 +19,11 @@ from tputriage.minimize.conditions import Conditions, find_conditions
 from tputriage.minimize.departures import Departure, compare_calls
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.module_road import module_calls
 from tputriage.minimize.shrinking import Shrink
-from tputriage.minimize.suspects import Suspect, asked, calls_of, find_suspect
+from tputriage.minimize.suspects import Suspect, asked, calls_of, find_suspect, listen_to_history
+from tputriage.minimize.trace_road import find_program, read_steps
+from tputriage.minimize.trace_road import write as write_program
 from tputriage.minimize.writing import script_of
 from tputriage.model import Failure, Level, Signature
 from tputriage.signatures import Kind, family_of, same_bug, sign
@@ -28,6 +31,7 @@ from tputriage.targets.runs import run_of, script_job
 from tputriage.targets.seam import Runner
 
 MOST_DEPARTURES = 5
+RETURNS = "returns, as on CPU"
 Say = Callable[[str], None]
 Write = Callable[[Call], str]
 
@@ -56,6 +60,7 @@ class Shown:
     expected: str
     names: tuple[str, ...]  # under which the test called it
     kind: Kind = Kind.EXCEPTION
+    level: Level = Level.OP
 
 
 def take_op_road(
@@ -79,7 +84,9 @@ def take_op_road(
     runs = found.runs
     if found.suspect is not None:
         shown = _show_error(trip, found.suspect)
-        reason = f"{', '.join(found.suspect.names) or 'the failing call'} alone does not fail as captured"
+        if shown is None:
+            return _trace(trip, found.suspect, runs)
+        reason = ""
     else:
         say("op road: comparing every call with CPU")
         compared = compare_calls(test_id, device, limit_s)
@@ -100,13 +107,38 @@ def _show_error(trip: Trip, suspect: Suspect) -> Shown | None:
     def write(call: Call) -> str:
         return script_of(call, device)
 
-    for call in calls_of(suspect, device):
+    for call, level in _calls(suspect, device):
         shrink = Shrink(write, oracle)
         if _shrunk(trip, shrink, call):
-            message = (suspect.failure.message.strip().splitlines() or [""])[0]
-            actual = f"{suspect.failure.exception}: {message}"
-            return Shown(shrink, write, oracle, actual, "returns, as on CPU", suspect.names, kind)
+            actual = _actual(suspect.failure)
+            return Shown(shrink, write, oracle, actual, RETURNS, suspect.names, kind, level)
     return None
+
+
+def _calls(suspect: Suspect, device: str) -> Iterator[tuple[Call, Level]]:
+    """What could be written, the shortest road first."""
+    yield from ((call, Level.OP) for call in calls_of(suspect, device))
+    yield from ((call, Level.MODULE) for call in module_calls(suspect, device))
+
+
+def _actual(failure: Failure) -> str:
+    return f"{failure.exception}: {(failure.message.strip().splitlines() or [''])[0]}"
+
+
+def _trace(trip: Trip, suspect: Suspect, runs: int) -> Road:
+    """The call with what made its inputs, where it does not fail with fresh ones."""
+    device, reason = trip.device.target.device, f"{', '.join(suspect.names) or 'the call'} alone does not fail"
+    again, history = listen_to_history(trip.test_id, trip.wanted, trip.device, trip.limit_s)
+    last = next(calls_of(again, device), None) if again else None
+    if last is None:
+        return Road(None, f"{reason}, and its arguments cannot be written down", runs + 1)
+    oracle = Aimed(trip.oracle, trip.wanted, suspect.failure)
+    program = find_program(read_steps(history, device), last, device, oracle, trip.say)
+    if program is None:
+        return Road(None, f"{reason}, nor does it with the calls that made its inputs", runs + 1)
+    source = write_program(program, device)
+    actual, trace = _actual(suspect.failure), oracle.traces.get(source, "")
+    return Road(Draft(source, Level.TRACE, last.name, actual, RETURNS, reason=reason, traceback=trace), "", runs + 1)
 
 
 def _shrunk(trip: Trip, shrink: Shrink, call: Call) -> bool:
@@ -192,7 +224,7 @@ def _draft(
     assert shown.shrink.best is not None
     return Draft(
         source=shown.shrink.source,
-        level=Level.OP,
+        level=shown.level,
         operator=shown.shrink.best.name,
         actual=shown.actual,
         expected=shown.expected,

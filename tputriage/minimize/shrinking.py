@@ -24,6 +24,7 @@ from tputriage.minimize.arguments import (
 )
 
 MOST_QUESTIONS = 60
+MANY = 3  # tensors of a call, from which on it is tried whether it takes fewer
 SMALL = 2  # sizes of one hide strides, and warn in statistics; two is as easy to read
 Change = Callable[[Tensor], Tensor]
 
@@ -175,7 +176,19 @@ def drop_options(shrink: Shrink) -> None:
         shrink.consider(replace(shrink.best, kwargs=kwargs))
     while len(shrink.best.args) > max(shrink.best.needed, 1):
         if not shrink.consider(replace(shrink.best, args=shrink.best.args[:-1])):
-            return
+            break
+    _drop_tensors(shrink)
+
+
+def _drop_tensors(shrink: Shrink) -> None:
+    """None for tensors that operators take as optional, where there are many: a norm's weight and bias."""
+    assert shrink.best is not None
+    if len(shrink.best.tensors) < MANY:
+        return
+    for place, value in enumerate(shrink.best.args[1:], 1):
+        if isinstance(value, Tensor):
+            args = shrink.best.args
+            shrink.consider(replace(shrink.best, args=(*args[:place], None, *args[place + 1 :])))
 
 
 def make_values_plain(shrink: Shrink) -> None:

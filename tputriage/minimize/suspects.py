@@ -82,8 +82,22 @@ def listen(test_id: str, device: Runner, limit_s: float, **how: bool) -> tuple[l
     answer = asked(device, Job("capture", {"test_id": test_id, **how}, limit_s))
     if answer.ended is not Ended.DONE:
         return [], ended_badly(answer)
+    return _suspects(answer, test_id), ""
+
+
+def _suspects(answer: Answer, test_id: str) -> list[Suspect]:
     failures = [failure_of(record, answer.value) for record in answer.value["failures"]]
-    return [Suspect(_told(record, failures, test_id), record) for record in answer.value["raised"]], ""
+    return [Suspect(_told(record, failures, test_id), record) for record in answer.value["raised"]]
+
+
+def listen_to_history(
+    test_id: str, wanted: Signature, device: Runner, limit_s: float
+) -> tuple[Suspect | None, list[Mapping[str, Any]]]:
+    """The suspect once more, with the last public calls before it and what each made, all numbered in one run."""
+    answer = asked(device, Job("capture", {"test_id": test_id, "history": True}, limit_s))
+    if answer.ended is not Ended.DONE:
+        return None, []
+    return _match(_suspects(answer, test_id), wanted), list(answer.value["history"])
 
 
 def asked(runner: Runner, job: Job) -> Answer:

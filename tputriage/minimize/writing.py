@@ -24,6 +24,7 @@ from tputriage.minimize.arguments import (
     Value,
     Way,
 )
+from tputriage.minimize.wrapping import wrapped
 
 PREAMBLE = "import sys\n\nimport torch\n\n"
 DEVICE_LINE = 'device = sys.argv[1] if len(sys.argv) > 1 else "{device}"\n'
@@ -64,7 +65,7 @@ def script_of(call: Call, device: str) -> str:
 
 
 def assembled(lines: Iterable[str], device: str) -> str:
-    return PREAMBLE + DEVICE_LINE.format(device=device) + "\n".join(lines) + "\n"
+    return PREAMBLE + DEVICE_LINE.format(device=device) + "\n".join(wrapped(line) for line in lines) + "\n"
 
 
 def names_for(call: Call) -> Names:

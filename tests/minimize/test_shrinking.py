@@ -1,0 +1,76 @@
+"""A call made smaller, asked of an oracle that is a rule on the script's text."""
+
+import re
+
+from tputriage.minimize.arguments import Call, Fill, Layout, Tensor, Way
+from tputriage.minimize.shrinking import Shrink, resized
+from tputriage.minimize.writing import script_of
+
+
+def shrunk(call, rule):
+    """(last line of the script, how many questions it took)."""
+    asked = []
+
+    def oracle(source):
+        asked.append(source)
+        return rule(source)
+
+    shrink = Shrink(lambda call: script_of(call, "tpu"), oracle)
+    assert shrink.start(call)
+    shrink.shrink()
+    return shrink.source.partition('"tpu"\n')[2], len(asked)
+
+
+MEDIAN = Call("torch.median", (Tensor(1, (4, 3, 16, 16), "float64", requires_grad=True),), {}, ("input",), 1)
+
+
+def test_a_missing_operator_takes_two_questions():
+    text, questions = shrunk(MEDIAN, lambda source: "median" in source)
+    assert (text, questions) == ("x = torch.ones(2, device=device)\ntorch.median(x)\n", 2)
+
+
+def test_a_layout_that_decides_is_kept():
+    channels_last = Layout(Way.PERMUTED, (0, 2, 3, 1))
+    x = Tensor(1, (4, 8, 16, 16), "float32", layout=channels_last, fill=Fill.VALUES, values=(0.5,) * 8192)
+    weight = Tensor(2, (8,), "float32")
+    call = Call("torch.nn.functional.group_norm", (x, 2, weight), {"eps": 1e-5}, ("input", "num_groups", "weight"), 2)
+
+    def rule(source):
+        found = re.search(r"torch\.\w+\(\d+, (\d+), \d+, \d+, device=device\)\.to\(memory_format", source)
+        return bool(found) and int(found[1]) >= 4
+
+    text, questions = shrunk(call, rule)
+    assert text.splitlines()[-1] == "torch.nn.functional.group_norm(x, 2)"
+    assert "torch.ones(4, 4, 2, 2, device=device)" in text
+    assert questions <= 15
+
+
+def test_a_value_that_decides_is_kept():
+    index = Tensor(2, (1,), "int64", fill=Fill.VALUES, values=(7,))
+    call = Call("torch.f", (Tensor(1, (8, 4), "float32"), index), {}, ("x", "index"), 2)
+    assert "torch.tensor([7], device=device)" in shrunk(call, lambda source: "[7]" in source)[0]
+
+
+def test_an_argument_that_decides_is_kept():
+    call = Call("torch.f", (Tensor(1, (8,), "float32"),), {"sorted": False, "dim": None}, ("input",), 1)
+    assert shrunk(call, lambda source: "sorted=False" in source)[0].endswith("torch.f(x, sorted=False)\n")
+
+
+def test_equal_sizes_stay_equal():
+    call = Call("torch.mm", (Tensor(1, (5, 7), "float32"), Tensor(2, (7, 5), "float32")), {})
+    assert [tensor.dims for tensor in resized(call, {7: 2}).tensors] == [(5, 2), (2, 5)]
+
+
+def test_what_never_fails_is_given_up_after_few_questions():
+    asked = []
+    shrink = Shrink(lambda call: script_of(call, "tpu"), lambda source: bool(asked.append(source)))
+    assert not shrink.start(MEDIAN)
+    assert len(asked) <= 6
+
+
+def test_no_question_is_asked_twice():
+    asked = []
+    shrink = Shrink(lambda call: script_of(call, "tpu"), lambda source: asked.append(source) or True)
+    shrink.start(MEDIAN)
+    shrink.shrink()
+    assert len(asked) == len(set(asked))

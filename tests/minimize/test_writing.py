@@ -1,0 +1,120 @@
+"""A captured call as the lines a person would write."""
+
+from tputriage.minimize.arguments import CONTIGUOUS, Call, Fill, Items, Layout, Slice, Tensor, Way, read_layout
+from tputriage.minimize.wrapping import wrapped
+from tputriage.minimize.writing import made, script_of
+
+X = Tensor(1, (2, 3), "float32")
+
+
+def body(call):
+    return script_of(call, "tpu").partition('"tpu"\n')[2]
+
+
+def test_a_function_is_called_on_named_inputs():
+    bias = Tensor(2, (3,), "float32")
+    call = Call("torch.nn.functional.layer_norm", (X, Items((3,))), {"bias": bias}, ("input", "normalized_shape"))
+    assert body(call) == (
+        "x = torch.ones(2, 3, device=device)\n"
+        "bias = torch.ones(3, device=device)\n"
+        "torch.nn.functional.layer_norm(x, (3,), bias=bias)\n"
+    )
+
+
+def test_a_method_is_called_on_its_tensor():
+    assert body(Call("torch.Tensor.median", (X,), {"dim": 1})).endswith("\nx.median(dim=1)\n")
+
+
+def test_an_operator_is_written_as_one():
+    assert body(Call("torch.Tensor.__rsub__", (X, 1.0), {})).endswith("\n1.0 - x\n")
+
+
+def test_a_slice_assignment_is_written_as_one():
+    index = Items((Slice((None, None, None)), Slice((1, None, 2))))
+    assert body(Call("torch.Tensor.__setitem__", (X, index, 0), {})).endswith("\nx[:, 1::2] = 0\n")
+
+
+def test_an_attribute_is_set_as_one():
+    y = Tensor(2, (2, 3), "float32", on_device=False)
+    assert body(Call("torch.Tensor.data.__set__", (X, y), {})).endswith("\nx.data = y\n")
+
+
+def test_the_same_tensor_is_made_once():
+    assert body(Call("torch.add", (X, X), {})).count("torch.ones") == 1
+
+
+def test_a_name_never_hides_a_builtin_or_the_device():
+    names = ("input", "max", "device", "lambda")
+    call = Call("torch.f", tuple(Tensor(n, (1,), "float32") for n in range(4)), {}, names)
+    assert body(call).endswith("torch.f(x, y, z, u)\n")
+
+
+def test_backward_runs_on_the_sum():
+    x = Tensor(1, (2,), "float32", requires_grad=True)
+    assert body(Call("torch.f", (x,), {}, then="backward")) == (
+        "x = torch.ones(2, device=device, requires_grad=True)\ntorch.f(x).sum().backward()\n"
+    )
+
+
+def layout_text(dims, strides, offset=0):
+    return made(Tensor(1, dims, "float32", layout=read_layout(dims, strides, offset)), on_cpu=True)
+
+
+def test_channels_last_has_its_name():
+    assert layout_text((4, 8, 16, 16), (2048, 1, 128, 8)) == (
+        "torch.ones(4, 8, 16, 16).to(memory_format=torch.channels_last)"
+    )
+
+
+def test_a_transposed_matrix_is_written_as_one():
+    assert layout_text((2, 3), (1, 2)) == "torch.ones(3, 2).T"
+
+
+def test_swapped_last_dimensions_are_a_matrix_transpose():
+    assert layout_text((4, 2, 3), (6, 1, 2)) == "torch.ones(4, 3, 2).mT"
+
+
+def test_every_second_element_is_a_slice():
+    assert layout_text((3, 4), (8, 2)) == "torch.ones(3, 8)[:, ::2]"
+
+
+def test_an_expanded_dimension_is_an_expand():
+    assert layout_text((3, 4), (0, 1)) == "torch.ones(1, 4).expand(3, 4)"
+
+
+def test_other_strides_stay_strides():
+    assert layout_text((2, 2), (7, 3)) == "torch.ones(11).as_strided((2, 2), (7, 3))"
+
+
+def test_sizes_of_one_make_no_layout():
+    assert read_layout((1, 1, 4), (999, 4, 1)) == CONTIGUOUS
+
+
+def test_an_offset_is_a_slice():
+    assert layout_text((3, 4), (4, 1), 4) == "torch.ones(4, 4)[1:]"
+
+
+def test_values_are_written_out_with_their_dtype():
+    ids = Tensor(1, (2, 2), "int32", fill=Fill.VALUES, values=(1, 2, 3, 4))
+    assert made(ids) == "torch.tensor([[1, 2], [3, 4]], dtype=torch.int32, device=device)"
+
+
+def test_nan_is_written_so_that_it_can_be_read():
+    assert made(Tensor(1, (1,), "float32", fill=Fill.VALUES, values=("nan",)), on_cpu=True) == (
+        'torch.tensor([float("nan")])'
+    )
+
+
+def test_a_gradient_on_a_view_is_asked_for_last():
+    tensor = Tensor(1, (2, 3), "float32", requires_grad=True, layout=Layout(Way.PERMUTED, (1, 0)))
+    assert made(tensor) == "torch.ones(3, 2, device=device).T.requires_grad_()"
+
+
+def test_a_long_line_is_broken_at_its_brackets():
+    line = f"actual = torch.f({', '.join(f'argument_{n}.to(device)' for n in range(6))})[1]"
+    assert all(len(part) <= 100 for part in wrapped(line).splitlines())
+    assert wrapped(line).splitlines()[-1] == ")[1]"
+
+
+def test_a_short_line_stays_as_it_is():
+    assert wrapped("torch.median(x)") == "torch.median(x)"
