@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import record
+from . import quick_repr, record
 
 if TYPE_CHECKING:
     from .session import Session
@@ -21,18 +23,43 @@ try:
 except ImportError:  # scripts alone need no pytest
     pytest = None  # type: ignore[assignment]
 
+LOG = "worker.log"  # in the scratch folder: the worker's own output
 EVERYTHING = ""  # the key in Session.broken of what keeps every test from being collected
 
 
-def collect(session: Session, files: Sequence[str], extra: Sequence[str], serve: Callable[[], None]) -> None:
+def collect(session: Session, files: Sequence[str], serve: Callable[[], None]) -> None:
     """Calls `serve` from inside a pytest session over `files`; returns only where there could be none."""
+    here = [path for path in files if os.path.exists(path)]
+    for path in set(files) - set(here):
+        name = os.path.relpath(path, session.root)
+        session.broken[name] = _error(f"{name} is not in the suite's folder", name)
+    if not here:
+        return
+    sys.path.insert(0, session.root)  # as `python -m pytest` does
+    quick_repr.install()
     try:
-        code = pytest.main(arguments(session.root, files, extra), plugins=[Plugin(session, serve)])
-        reason = f"pytest could not collect and ended with code {int(code)}"
-        broken = record.plain_failure(reason, test_id="", phase="collect", outcome="error")
+        code = pytest.main(arguments(session.root, here, session.pytest_args), plugins=[Plugin(session, serve)])
+        session.broken.setdefault(EVERYTHING, _error(f"pytest ended with code {int(code)}: {_last_word(session)}", ""))
     except BaseException as exc:
         broken = record.failure(exc, test_id="", phase="collect", outcome="error", root=session.root)
-    session.broken.setdefault(EVERYTHING, broken)
+        session.broken.setdefault(EVERYTHING, broken)
+
+
+def _error(message: str, test_id: str) -> dict[str, Any]:
+    return record.plain_failure(message, test_id=test_id, phase="collect", outcome="error")
+
+
+def _last_word(session: Session) -> str:
+    """What pytest wrote last: a usage error stands there and nowhere else."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        lines = (Path(session.scratch) / LOG).read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return "its reason is not known"
+    said = [line.strip() for line in lines if line.strip()]
+    telling = [line for line in said if line.startswith("ERROR")]
+    return (telling or said or ["it said nothing"])[-1]
 
 
 def arguments(root: str, files: Sequence[str], extra: Sequence[str]) -> list[str]:
@@ -56,6 +83,15 @@ if pytest is not None:
         def __init__(self, session: Session, serve: Callable[[], None]) -> None:
             self._session = session
             self._serve = serve
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_load_initial_conftests(self) -> Iterator[None]:
+            outcome: Any = yield
+            if outcome.excinfo is not None:
+                exc = outcome.excinfo[1]
+                cause = getattr(exc, "cause", exc)  # pytest wraps what a conftest raises
+                about = {"test_id": "", "phase": "collect", "outcome": "error"}
+                self._session.broken[EVERYTHING] = record.failure(cause, root=self._session.root, **about)
 
         @pytest.hookimpl(hookwrapper=True)
         def pytest_make_collect_report(self, collector: Any) -> Iterator[None]:

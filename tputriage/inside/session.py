@@ -8,11 +8,13 @@ import os
 import platform
 import sys
 import threading
+import warnings
 from dataclasses import dataclass, field
 from select import POLLHUP, poll
 from typing import Any
 
-from . import boot, collecting, record
+from . import boot, record
+from .collecting import collect
 from .wire import LineReader, LineWriter
 from .worker import serve_forever
 
@@ -24,9 +26,12 @@ class Session:
     device: str  # what torch calls the device under test
     plugin: str  # path of the PJRT plugin, "" on hardware and CPU
     root: str  # pytest's rootdir, "" where only scripts are run
+    files: list[str]  # to be collected, absolute
+    pytest_args: list[str]
     slots: int
     memory_bytes: int  # resident memory at which a child is ended; 0 for none
     scratch: str  # a folder for the children's temporary folders
+    late: bool  # each child collects for itself: collecting this suite uses the device, which no fork survives
     items: dict[str, Any] = field(default_factory=dict)  # pytest items by node id, in collection order
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # collection failures by node id
 
@@ -39,33 +44,40 @@ def run(requests_fd: int, answers_fd: int) -> None:
     config = requests.read_one()
     if config is None:
         os._exit(0)
-    orphaned = threading.Event()
-    threading.Thread(target=_leave_with_parent, args=(requests_fd, orphaned), daemon=True).start()
-    session = Session(
-        **{name: config[name] for name in ("device", "plugin", "root", "slots", "memory_bytes", "scratch")}
-    )
+    collected = threading.Event()
+    threading.Thread(target=_leave_with_parent, args=(requests_fd, collected), daemon=True).start()
+    session = Session(**config)
+    _prepare(session, answers)
+
+    def serve() -> None:
+        collected.set()
+        if device_is_used():
+            answers.put({"touched": list(session.items)})
+            os._exit(0)
+        serve_forever(session, requests, answers, {"tests": list(session.items)})
+
+    if session.files and not session.late:
+        collect(session, session.files, serve)
+    serve()
+
+
+def _prepare(session: Session, answers: LineWriter) -> None:
+    """Brings up the device and looks for pytest; ends the worker with the reason where one is not there."""
     try:
         boot.bring_up(session.device, session.plugin)
+        if session.files and importlib.util.find_spec("pytest") is None:
+            raise ModuleNotFoundError(f"{sys.executable} has no pytest: install it there")
     except BaseException as exc:
         answers.put({"refused": f"{record.type_name(exc)}: {record.message_of(exc)}"})
         os._exit(1)
 
-    def serve() -> None:
-        orphaned.set()
-        ready = {"tests": list(session.items), "broken": list(session.broken.values())}
-        serve_forever(session, requests, answers, ready)
 
-    if config["files"]:
-        _collect(session, config, answers, serve)
-    serve()
-
-
-def _collect(session: Session, config: dict[str, Any], answers: LineWriter, serve: Any) -> None:
-    if importlib.util.find_spec("pytest") is None:
-        answers.put({"refused": f"{sys.executable} has no pytest: install it there"})
-        os._exit(1)
-    sys.path.insert(0, session.root)  # as `python -m pytest` does
-    collecting.collect(session, config["files"], config["pytest_args"], serve)
+def device_is_used() -> bool:
+    """Whether this process already holds the device, so that a forked child could not."""
+    module = getattr(importlib.import_module("torch"), "tpu", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return module is not None and bool(module.is_initialized())
 
 
 def _leave_with_parent(fd: int, done: threading.Event) -> None:

@@ -6,6 +6,8 @@ own. One thread, one selector; nothing here waits for any child.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import importlib
 import json
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import knobs, record
 from .children import FALLBACK, Child, fork_child
+from .collecting import collect
 from .wire import LineReader, LineWriter
 
 if TYPE_CHECKING:
@@ -27,11 +30,13 @@ if TYPE_CHECKING:
 
 TICK_S = 0.1  # how often limits and memory are looked at while children run
 GRACE_S = 1.5  # between SIGTERM, on which the child writes its stack, and SIGKILL
+PR_SET_CHILD_SUBREAPER = 36  # what a child's own children leave behind becomes ours, to be ended
 KINDS = Path(__file__).parent / "kinds"
 
 
 def serve_forever(session: Session, requests: LineReader, answers: LineWriter, ready: Mapping[str, Any]) -> None:
     """Leaves by `os._exit` when the parent closes its side, or is gone."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     gc.collect()
     gc.freeze()  # keeps the collector from touching, and so copying, the pages shared with the children
     loop = _Loop(session, requests, answers)
@@ -52,6 +57,8 @@ class _Loop:
         self._requests = requests
         self._answers = answers
         self._children: dict[int, Child] = {}
+        self._old = own_children()  # what collecting the suite started
+        self._orphans: dict[int, set[int]] = {}  # pid -> jobs that still run and may be the ones it belongs to
         self._selector = selectors.DefaultSelector()
         self._selector.register(requests.fd, selectors.EVENT_READ, None)
 
@@ -135,6 +142,28 @@ class _Loop:
         if not child.complete and late.is_file():
             child.result[:] = late.read_bytes()
         shutil.rmtree(child.folder, ignore_errors=True)
+        self._end_orphans()
+
+    def _end_orphans(self) -> None:
+        """Ends processes that left their group, once no job runs any more to which they can belong."""
+        ours = {child.pid for child in self._children.values()}
+        for pid in own_children() - ours - self._old:
+            jobs = self._orphans.setdefault(pid, set(self._children))
+            jobs &= set(self._children)
+            if not jobs:
+                with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+                del self._orphans[pid]
+
+
+def own_children() -> set[int]:
+    """Process ids of this process's children, adopted ones included."""
+    try:
+        text = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii")
+    except OSError:
+        return set()
+    return {int(pid) for pid in text.split()}
 
 
 def serve_one(kind: str, payload: Mapping[str, Any], session: Session) -> Mapping[str, Any]:
@@ -142,9 +171,27 @@ def serve_one(kind: str, payload: Mapping[str, Any], session: Session) -> Mappin
     if kind not in {path.stem for path in KINDS.glob("*.py")} or kind.startswith("_"):
         raise LookupError(f"there is no kind of job called {kind!r}")
     knobs.apply(os.environ, session.device)
-    found = importlib.import_module(f".kinds.{kind}", __package__).serve(payload, session)
-    assert isinstance(found, dict)
-    return found
+    module = importlib.import_module(f".kinds.{kind}", __package__)
+    if not session.late or "test_id" not in payload:
+        return _checked(module.serve(payload, session))
+    found: dict[str, Any] = {}
+    collect(session, _files(payload, session), lambda: found.update(_checked(module.serve(payload, session))))
+    return found or _checked(module.serve(payload, session))
+
+
+def _checked(value: object) -> dict[str, Any]:
+    assert isinstance(value, dict)
+    return value
+
+
+def _files(payload: Mapping[str, Any], session: Session) -> list[str]:
+    """Of the session's files, those with the tests of this job."""
+    ids = [payload["test_id"], *payload.get("before", ())]
+    return [path for path in session.files if any(_lies_in(name, path, session.root) for name in ids)]
+
+
+def _lies_in(test_id: str, path: str, root: str) -> bool:
+    return os.path.relpath(path, root) == test_id.split("::", 1)[0]
 
 
 def answer_of(child: Child) -> dict[str, Any]:
