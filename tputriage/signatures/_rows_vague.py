@@ -94,7 +94,7 @@ SAYS_LITTLE: tuple[Row, ...] = (
         r"(?:Tensor-likes|Scalars|Arrays|Tensors?|Values?|Sequences|Booleans|Outputs?|Results?|Gradients?)\b[^\n]{0,40}"
         r"\b(?:are |is )?(?:not (?:close|equal|almost equal)|differ)|Not equal to tolerance"
         r"|Mismatched elements: |(?:Booleans|Scalars) mismatch|not almost equal|\bmax(?:imum)? (?:abs\w* )?diff"
-        r"|AssertionError: [-+]?[\d.]+(?:e[-+]?\d+)? (?:!=|not (?:less|greater)) |Jacobian mismatch"
+        r"|AssertionError: N (?:!=|not (?:less|greater)) |Jacobian mismatch"
         r"|\A(?:AssertionError: )?(?:assert )?(?:False|None|tensor\(False)\b.*allclose",
         "values differ",
         "AssertionError: Tensor-likes are not close!\\n\\nMismatched elements: 3 / 10 (30.0%)",
@@ -106,7 +106,7 @@ SAYS_LITTLE: tuple[Row, ...] = (
         "numeric",
         "place",
         ("assert",),
-        r"\A(?:AssertionError: )?assert (?:not )?(?:\(?(?:[-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf)|tensor\(|array\(|"
+        r"\A(?:AssertionError: )?assert (?:not )?(?:\(?(?:N\b|[-+]?(?:nan|inf)\b|tensor\(|array\(|"
         r"np\.\w+\()[^\n]*? (?:<|<=|>|>=|==|!=) |.*\b(?:allclose|isclose|equal|approx)\b)",
         "values differ",
         "AssertionError: assert 4.94 < 0.01",

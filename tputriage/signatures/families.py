@@ -1,6 +1,7 @@
 """Families of messages: what kind of trouble a text speaks of, and what of it makes two failures one bug.
 
-One row a family, tried in order; a row matches if its pattern is found in "Type: message" (unwrapped, cut).
+One row a family, tried in order; a row matches if its pattern is found in "Type: message", unwrapped, its
+numbers masked as N.
 Rows say by example what they match and what they must leave alone; the tests walk the table. Sources: TT is
 the public copy of torch_tpu, XLA its error pages (openxla.org/xla/errors), RUN a run made for this table.
 """
@@ -11,10 +12,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from tputriage.model import Failure, Outcome
 from tputriage.signatures._rows import ROWS
 from tputriage.signatures.origin import is_recorded, raised_in
+from tputriage.signatures.rules import masked_numbers
 
 
 class Kind(StrEnum):
@@ -69,6 +72,8 @@ def _family(row: Sequence[str | tuple[str, ...]]) -> Family:
 
 
 FAMILIES = tuple(_family(row) for row in ROWS)
+# Flat and in the rows' order: a failure costs a hundred of these substring searches and few patterns.
+_NEEDLES = tuple((needle, family) for family in FAMILIES for needle in family.needles)
 BY_NAME = {family.name: family for family in FAMILIES}
 EXCEPTION, CRASH, CRASH_CHECK, TIMEOUT, RECORDED = (
     BY_NAME[name] for name in ("exception", "crash", "crash-check", "timeout", "recorded-values")
@@ -77,13 +82,15 @@ EXCEPTION, CRASH, CRASH_CHECK, TIMEOUT, RECORDED = (
 
 def match_family(said: str) -> Family:
     """The first family whose row matches "Type: message"; the last row matches anything."""
+    return _match(masked_numbers(said))
+
+
+@lru_cache(maxsize=20_000)
+def _match(said: str) -> Family:
     low = said.lower()
-    for family in FAMILIES:
-        for needle in family.needles:  # a plain loop: a failure costs a hundred of these searches
-            if needle in low:
-                if family.pattern.search(said):
-                    return family
-                break
+    for needle, family in _NEEDLES:
+        if needle in low and family.pattern.search(said):
+            return family
     return EXCEPTION
 
 

@@ -11,7 +11,6 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from tputriage.model import Failure, Signature
 from tputriage.signatures.families import BY_NAME, Family, Identity, Kind, family_of, last_words
@@ -106,13 +105,8 @@ def _loose(template: str) -> str:
 
 def _unwrapped(failure: Failure) -> tuple[Failure, str]:
     """The failure with what wraps it taken off, and the wrapper's type or ""."""
-    exception, message, wrapper = _unwrap(failure.exception, failure.message[:4_000])
+    exception, message, wrapper = unwrap(failure.exception, failure.message[:4_000])
     return (replace(failure, exception=exception, message=message), wrapper) if wrapper else (failure, "")
-
-
-@lru_cache(maxsize=50_000)
-def _unwrap(exception: str, message: str) -> tuple[str, str, str]:
-    return unwrap(exception, message)
 
 
 def _operator(family: Family, message: str) -> str:
@@ -156,7 +150,6 @@ def _first_line(family: Family, failure: Failure, by: RuleSet) -> str:
     return _first_letter_down(_normalised(lines[0] if family.kind is not Kind.COMPILE else "\n".join(lines), by))
 
 
-@lru_cache(maxsize=50_000)
 def _normalised(text: str, by: RuleSet) -> str:
     return normalise(text, by.rules)
 
