@@ -15,6 +15,7 @@ from tputriage.minimize.op_road import take_op_road
 from tputriage.model import Bucket, Failure, Level, Repro, ReproStatus, Run, Signature
 from tputriage.signatures import Kind, same_bug, sign
 from tputriage.signatures.families import BY_NAME
+from tputriage.targets.runs import run_of, script_job
 from tputriage.targets.seam import Runner
 
 VERIFICATIONS = 3  # fresh processes on the device: 3 of 3 puts a failure's rate over 37 % with 95 % confidence
@@ -64,9 +65,19 @@ def take_roads(case: Case) -> tuple[Draft | None, Trip]:
         trip.runs += told.runs + oracle.runs
         trip.findings |= {finding.message: finding for finding in oracle.findings}
         if told.draft is not None:
-            return replace(told.draft, reason="; ".join(trip.reasons) or told.draft.reason), trip
+            trip.runs += 1
+            draft = replace(told.draft, actual=_last_line(case, told.draft) or told.draft.actual)
+            return replace(draft, reason="; ".join(trip.reasons) or draft.reason), trip
         trip.reasons.append(told.reason)
     return None, trip
+
+
+def _last_line(case: Case, draft: Draft) -> str:
+    """What the script itself says on the device: the sizes in its message are not those of the test."""
+    answers = case.device.ask([script_job(draft.source, case.device.target.device, limit_s=case.limit_s)])
+    failure = next((run_of(answer, case.device.target).failure for answer in answers), None)
+    first = next(iter(failure.message.strip().splitlines()), "") if failure else ""
+    return f"{failure.exception}: {first}" if failure and failure.exception else first
 
 
 def _op_road(case: Case, oracle: Interesting) -> Road:
