@@ -146,7 +146,7 @@ def verify(**options: Any) -> None:
 @_shared
 def shrink(**options: Any) -> None:
     """Shrink a script that fails on the target and passes on CPU."""
-    _run("minimizing:shrink", **options)
+    _run("shrinking:shrink", **options)
 
 
 @commands.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

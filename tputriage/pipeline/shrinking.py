@@ -1,0 +1,65 @@
+"""`tputriage shrink`: the reducer alone, on a script that people already have. Touches no store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tputriage.console import Done, progress
+from tputriage.errors import InputError
+from tputriage.minimize.measure import code_lines
+from tputriage.minimize.shrink_script import Shrunk, shrink_script
+from tputriage.pipeline.place import find_place, workers
+
+
+def shrink(
+    *, script: Path, budget_s: float, output: Path | None, store: Path, quiet: bool, root: Path | None, **machine: Any
+) -> Done:
+    """Writes the smallest script found beside the given one, or to `output`; the given one stays as it is."""
+    try:
+        source = script.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise InputError(f"{script} cannot be read: {exc}") from exc
+    target = output or script.with_name(f"{script.stem}.small.py")
+    place = find_place(None, **machine)
+    with workers(place) as (device, reference), progress("shrinking", quiet=quiet) as step:
+
+        def keep(better: str) -> None:
+            _write(target, better)
+            step(0, 1, f"{code_lines(better)} lines")
+
+        found = shrink_script(
+            source, device, reference, limit_s=place.settings.limit_s, budget_s=budget_s, on_better=keep
+        )
+    _write(target, found.source)
+    return _answer(found, target, source)
+
+
+def _write(path: Path, source: str) -> None:
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        draft.write_text(source, "utf-8")
+        draft.replace(path)
+    except OSError as exc:
+        raise InputError(f"{path} cannot be written: {exc.strerror or exc}; name another with -o") from exc
+
+
+def _answer(found: Shrunk, path: Path, source: str) -> Done:
+    lines = code_lines(found.source)
+    data = {
+        "script": str(path),
+        "lines_before": code_lines(source),
+        "lines": lines,
+        "tokens_before": found.tokens_before,
+        "tokens": found.tokens,
+        "oracle_runs": found.runs,
+        "seconds": round(found.seconds, 1),
+        "exhausted": found.exhausted,
+        "failure": f"{found.failure.exception}: {found.failure.message}".strip(": "),
+        "findings": [f"{finding.exception}: {finding.message}" for finding in found.findings],
+    }
+    ended = "; the budget ended first, --budget gives it more" if found.exhausted else ""
+    says = (
+        f"{path}: {lines} lines of code, {data['lines_before']} before, {found.runs} runs in {data['seconds']} s{ended}"
+    )
+    return Done(data, (says, "", found.source.rstrip()))
