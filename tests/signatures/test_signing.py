@@ -133,6 +133,31 @@ def test_recorded_numbers_merge_by_their_expression_wherever_they_stand():
     assert alike(one, other)
 
 
+def test_the_cause_of_a_chain_counts_where_it_is_the_devices():
+    missing = "RuntimeError: operator 'aten::mish.out' is not implemented for TPU"
+    outer = failing("the model cannot run", causes=("KeyError: 'x'", missing))
+    assert alike(outer, failing("operator 'aten::mish' is not implemented for TPU"))
+    assert alike(failing("the model cannot run", causes=("KeyError: 'x'",)), failing("the model cannot run"))
+
+
+def test_torchs_own_tests_lose_neither_type_nor_message():
+    said = "bad size 3\n\nCaused by sample input at index 2: SampleInput(x)\n\nTo execute this test, run the following"
+    assert alike(failing(said, "Exception", causes=("ValueError: bad size 3",)), failing("bad size 7", "ValueError"))
+
+
+def test_equal_names_in_two_classes_of_one_file_are_two_tests():
+    one = replace(asserting("assert 3 == 4", "test_a"), test_id="tests/test_m.py::TestA::test_a")
+    other = replace(one, test_id="tests/test_m.py::TestB::test_a")
+    mixin = replace(one, frames=(Frame("tests/common.py", 3, "test_a"),))
+    assert not alike(one, other)
+    assert alike(mixin, replace(mixin, test_id="tests/test_n.py::TestC::test_a"))
+
+
+def test_a_comparison_with_a_tolerance_is_numeric_whatever_it_says():
+    failure = asserting("False is not true", text="self.assertTrue(torch.allclose(a, b))")
+    assert family_of(failure).kind is Kind.NUMERIC
+
+
 @pytest.mark.parametrize("seen", ["Tensor-likes are not equal!", "assert 3 == 4", "Scalars are not close!"])
 def test_a_mismatch_is_wanted_in_any_words(seen):
     wanted = sign(asserting("Tensor-likes are not close!\n\nMismatched elements: 3 / 10", inner=(HELPER,)))

@@ -95,7 +95,7 @@ SAYS_LITTLE: tuple[Row, ...] = (
         r"\b(?:are |is )?(?:not (?:close|equal|almost equal)|differ)|Not equal to tolerance"
         r"|Mismatched elements: |(?:Booleans|Scalars) mismatch|not almost equal|\bmax(?:imum)? (?:abs\w* )?diff"
         r"|AssertionError: N (?:!=|not (?:less|greater)) |Jacobian mismatch"
-        r"|\A(?:AssertionError: )?(?:assert )?(?:False|None|tensor\(False)\b.*allclose",
+        r"|\A(?:AssertionError: )?(?:assert )?(?:False|None|tensor\(False)\b[\s\S]{0,400}(?:allclose|isclose)",
         "values differ",
         "AssertionError: Tensor-likes are not close!\\n\\nMismatched elements: 3 / 10 (30.0%)",
         "ValueError: the two files are not close enough in time",

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from tputriage.model import Failure, Outcome
 from tputriage.signatures._rows import ROWS
-from tputriage.signatures.origin import is_recorded, raised_in
+from tputriage.signatures.origin import compares_values, is_recorded, raised_in
 from tputriage.signatures.rules import masked_numbers
 
 
@@ -75,8 +75,9 @@ FAMILIES = tuple(_family(row) for row in ROWS)
 # Flat and in the rows' order: a failure costs a hundred of these substring searches and few patterns.
 _NEEDLES = tuple((needle, family) for family in FAMILIES for needle in family.needles)
 BY_NAME = {family.name: family for family in FAMILIES}
-EXCEPTION, CRASH, CRASH_CHECK, TIMEOUT, RECORDED = (
-    BY_NAME[name] for name in ("exception", "crash", "crash-check", "timeout", "recorded-values")
+EXCEPTION, CRASH, CRASH_CHECK, TIMEOUT, RECORDED, ASSERTION, NOT_CLOSE = (
+    BY_NAME[name]
+    for name in ("exception", "crash", "crash-check", "timeout", "recorded-values", "assertion", "not-close")
 )
 
 
@@ -101,6 +102,8 @@ def family_of(failure: Failure) -> Family:
     if failure.exception.endswith("AssertionError") and is_recorded(failure):
         return RECORDED
     family = match_family(said_by(failure))
+    if family is ASSERTION and compares_values(failure):
+        return NOT_CLOSE
     # torch_tpu's own refusals are TorchTPU's, however much they sound like a suite's.
     return EXCEPTION if family.kind is Kind.SUITE and "torch_tpu/" in raised_in(failure) else family
 

@@ -65,17 +65,22 @@ def regroup(buckets: Sequence[Bucket], operators: Mapping[str, str]) -> Regroupe
     changed, notes = [failure for bucket in buckets for failure in _with_causes(bucket, operators)], []
     before = {sign(failure).key: bucket for bucket in buckets for failure in bucket.failures}
     after = group(changed, {key: bucket.id for key, bucket in before.items()} | _by_id(buckets, operators))
-    home = {failure.test_id: bucket for bucket in buckets for failure in bucket.failures}
+    home = {_place(failure): bucket for bucket in buckets for failure in bucket.failures}
     for bucket in after:
-        origins = list(dict.fromkeys(home[failure.test_id].id for failure in bucket.failures))
+        origins = list(dict.fromkeys(home[_place(failure)].id for failure in bucket.failures))
         if len(origins) > 1:
             notes.append(f"{', '.join(origins)} are one: {bucket.signature.operator} is at fault in each")
     for bucket in buckets:
-        parts = [part for part in after if any(failure.test_id in bucket.tests for failure in part.failures)]
+        parts = [part for part in after if any(home[_place(failure)] is bucket for failure in part.failures)]
         if len(parts) > 1:
             causes = ", ".join(part.signature.operator or "not yet known" for part in parts)
             notes.append(f"{bucket.id} falls into {len(parts)} by cause: {causes}")
     return Regrouped(tuple(_aliased(bucket, home) for bucket in after), tuple(notes))
+
+
+def _place(failure: Failure) -> tuple[str, str]:
+    """What tells a failure from all others: a test fails once a phase."""
+    return failure.test_id, failure.phase.value
 
 
 def _with_causes(bucket: Bucket, operators: Mapping[str, str]) -> Iterable[Failure]:
@@ -98,11 +103,11 @@ def _by_id(buckets: Sequence[Bucket], operators: Mapping[str, str]) -> dict[str,
     return ids
 
 
-def _aliased(bucket: Bucket, home: Mapping[str, Bucket]) -> Bucket:
+def _aliased(bucket: Bucket, home: Mapping[tuple[str, str], Bucket]) -> Bucket:
     """The bucket with the keys of those it came from, so that either finds it later."""
     keys = dict.fromkeys(bucket.aliases)
     for failure in bucket.failures:
-        old = home[failure.test_id]
+        old = home[_place(failure)]
         if old.id == bucket.id or old.signature.key not in keys:
             keys |= dict.fromkeys((old.signature.key, *old.aliases))
     keys.pop(bucket.signature.key, None)

@@ -13,15 +13,17 @@ import re
 from tputriage.model import Failure, Frame
 
 _HELPER_PATH = re.compile(
-    r"(?:^|/)(?:torch/testing/|numpy/testing/|numpy/_utils|unittest/|_pytest/|pluggy/|contextlib\.py|"
+    r"(?:^|/)(?:torch/testing/|torch/autograd/gradcheck\.py|numpy/testing/|numpy/_utils|unittest/|_pytest/|pluggy/|contextlib\.py|"
     r"torch/utils/_contextlib\.py|torch/_dynamo/eval_frame\.py|importlib/)"
 )
 _HELPER_NAME = re.compile(
-    r"\A_*(?:assert|check|compare|verify|ensure|expect|fail\b|same\b|inner$|wrapper$|wrapped$|_fn$)", re.I
+    r"\A_*(?:assert|gradcheck|gradgradcheck|check|compare|verify|ensure|expect|fail\b|same\b|inner$|wrapper$|wrapped$|_fn$)",
+    re.I,
 )
 _TORCH_PATH = re.compile(r"(?:^|/)(?:torch|torch_tpu|functorch)/(?!testing)")
 _MEASURED = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e-?\d+)?(?!\w)")
 _COMPARES = re.compile(r"\bassert|[<>]|allclose|isclose|approx", re.I)
+_TOLERANT = re.compile(r"allclose|isclose|assert_close|almost_?equal|\bapprox\(", re.I)
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w.])", re.I)
 _SPACE = re.compile(r"\s+")
 # A literal that stands in every match, and the pattern: most messages cost five substring searches.
@@ -57,7 +59,9 @@ def plain_operator(name: str) -> str:
 def place_of(failure: Failure) -> str:
     """`file:function` of the frame that counts for an assertion; the test's own where there are no frames."""
     frame = _outside_helpers(failure.frames)
-    return _named(frame) if frame else test_of(failure.test_id)
+    if frame is None or _is_the_test(frame, failure.test_id):
+        return test_of(failure.test_id)
+    return _named(frame)
 
 
 def device_place_of(failure: Failure) -> str:
@@ -86,9 +90,14 @@ def is_recorded(failure: Failure) -> bool:
 
 
 def test_of(test_id: str) -> str:
-    """`file:function` of a node id, parameters and class left out, since variants of one test crash alike."""
+    """`file:Class.function` of a node id; parameters are left out, since variants of one test fail alike."""
     path, _, rest = test_id.split("[", 1)[0].partition("::")
-    return f"{_short(path)}:{rest.rpartition('::')[2]}"
+    return f"{_short(path)}:{rest.replace('::', '.')}"
+
+
+def compares_values(failure: Failure) -> bool:
+    """Whether the statement that counts compares values with a tolerance, whatever the message says."""
+    return bool(_TOLERANT.search(_asserted(failure)))
 
 
 def cpp_origin(text: str) -> str:
@@ -117,6 +126,12 @@ def _outside_helpers(frames: tuple[Frame, ...]) -> Frame | None:
         if frame.function and not _HELPER_PATH.search(frame.path) and not _HELPER_NAME.match(frame.function):
             return frame
     return None
+
+
+def _is_the_test(frame: Frame, test_id: str) -> bool:
+    """Whether the test is defined where it runs: of a mixin's test, the class that inherits it says nothing."""
+    path, _, rest = test_id.split("[", 1)[0].partition("::")
+    return frame.function == rest.rpartition("::")[2] and _short(frame.path) == _short(path)
 
 
 def _named(frame: Frame) -> str:

@@ -111,6 +111,18 @@ CUTS = (
         re.S,
     ),
     _rule(
+        "suite-advice",
+        r"\n\s*(?:Caused by (?:sample|reference|error)[\w ]* at index|To execute this test, run the following).*\Z",
+        "",
+        ("Caused by ", "To execute this test"),
+        (
+            "boom\n\nCaused by sample input at index 3: SampleInput(x)",
+            "boom\n\nTo execute this test, run the following",
+        ),
+        ("boom\n\nCaused by sample input at index 3", "bang\n\nCaused by sample input at index 3"),
+        re.S,
+    ),
+    _rule(
         "lowering-arguments",
         r"\n\s*args\[[\dN]+\]: .*\Z",
         "",

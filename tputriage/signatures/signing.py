@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tputriage.model import Failure, Signature
-from tputriage.signatures.families import BY_NAME, Family, Identity, Kind, family_of, last_words
+from tputriage.signatures.families import BY_NAME, Family, Identity, Kind, family_of, last_words, match_family
 from tputriage.signatures.origin import (
     cpp_origin,
     device_place_of,
@@ -41,6 +41,7 @@ PAST: tuple[RuleSet, ...] = ()  # older versions, newest first; each release tha
 _QUOTED = re.compile(r"`[^`\n]{0,400}`|'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"")
 _LIST = re.compile(r"\[N(?:, (?:N|…))*\]|\((?:N, )+N?\)")
 _ASSERTED = frozenset({"assertion", "assert-numbers"})
+_DEVICE = frozenset({Kind.INFRA, Kind.EMULATOR, Kind.SECONDARY, Kind.MISSING_OP, Kind.OUT_OF_MEMORY, Kind.COMPILE})
 _COMPILED = "torch.compile"
 _VAGUE = frozenset({Identity.PLACE, Identity.EXPRESSION})
 _CAUSELESS = frozenset({Kind.INFRA, Kind.EMULATOR})  # no operator of torch_tpu is at fault
@@ -106,7 +107,30 @@ def _loose(template: str) -> str:
 def _unwrapped(failure: Failure) -> tuple[Failure, str]:
     """The failure with what wraps it taken off, and the wrapper's type or ""."""
     exception, message, wrapper = unwrap(failure.exception, failure.message[:4_000])
-    return (replace(failure, exception=exception, message=message), wrapper) if wrapper else (failure, "")
+    plain = replace(failure, exception=exception, message=message) if wrapper else failure
+    return _caused(plain) if failure.causes else plain, wrapper
+
+
+def _caused(failure: Failure) -> Failure:
+    """The failure as the exception it was raised from, where that one is the device's and this one is any.
+
+    torch's own tests raise a plain Exception with the message of the real one, and name its type no more.
+    """
+    if family_of(failure).identity is not Identity.MESSAGE or family_of(failure).name != "exception":
+        return failure
+    for cause in failure.causes:
+        exception, message, _ = unwrap(*_split_cause(cause))
+        if match_family(f"{exception}: {message}").kind in _DEVICE:
+            return replace(failure, exception=exception, message=message)
+    first = _split_cause(failure.causes[0])
+    same = failure.exception == "Exception" and failure.message.startswith(first[1][:200])
+    return replace(failure, exception=first[0]) if same else failure
+
+
+def _split_cause(cause: str) -> tuple[str, str]:
+    """("KeyError", "'k'") of "KeyError: 'k'"."""
+    exception, _, message = cause.partition(": ")
+    return exception, message
 
 
 def _operator(family: Family, message: str) -> str:
