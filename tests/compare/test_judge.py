@@ -124,3 +124,12 @@ def test_a_bucket_that_lost_all_to_emulator_artifacts_is_infra_too():
     bucket, verdict = judge_moved(secondary, [home])
     assert (bucket.failures, verdict.kind) == ((), VerdictKind.INFRA)
     assert home.id in verdict.reason
+
+
+def test_a_run_that_we_ended_for_its_memory_is_no_crash_of_the_device():
+    words = "ended: it used more than 8000 MiB of memory"
+    run = Run(TEST, "tpu", Outcome.CRASH, a_failure(outcome=Outcome.CRASH, message=words), last_words=words)
+    crash = bucket_of(TEST, message=f"worker 'gw0' crashed while running '{TEST}'", exception="")
+    verdict = judge(crash, [run], reference(None))
+    assert verdict.kind is VerdictKind.INFRA
+    assert "8000 MiB" in verdict.reason

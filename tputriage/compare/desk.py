@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from queue import SimpleQueue
 
+from tputriage.errors import TriageError
 from tputriage.model import Run
 from tputriage.targets.runs import run_of, test_job
 from tputriage.targets.seam import Answer, Job, Runner
@@ -59,12 +59,13 @@ class Desk:
         self._changed = threading.Condition()
         self._closed = False
         self._open = 0
-        self._events: SimpleQueue[tuple[Ticket, Run] | Future[None]] = SimpleQueue()
-        self._threads = ThreadPoolExecutor(max_workers=len(self._counters), thread_name_prefix="desk")
+        self._failed: Exception | None = None
+        self._events: SimpleQueue[tuple[Ticket, Run] | None] = SimpleQueue()  # None: a thread has left
 
     def __enter__(self) -> Desk:
         for counter in self._counters.values():
-            self._threads.submit(self._serve, counter).add_done_callback(self._events.put)
+            # Daemons: where a child runs on after an interrupt, nobody waits for its time limit.
+            threading.Thread(target=self._stand, args=(counter,), daemon=True).start()
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -73,8 +74,6 @@ class Desk:
             for counter in self._counters.values():
                 counter.waiting.clear()
             self._changed.notify_all()
-        # A child may still run for as long as its limit; whoever closes its worker ends it, so no waiting here.
-        self._threads.shutdown(wait=False, cancel_futures=True)
 
     @property
     def sides(self) -> frozenset[Side]:
@@ -99,11 +98,18 @@ class Desk:
     def get(self) -> tuple[Ticket, Run]:
         """The next run that ended; raises what a worker raised where it could not serve."""
         event = self._events.get()
-        if isinstance(event, Future):
-            event.result()
-            raise RuntimeError("a worker left its desk although nothing told it to")
+        if event is None:
+            raise self._failed or RuntimeError("a thread that serves a worker has ended")
         self._open -= 1
         return event
+
+    def _stand(self, counter: _Counter) -> None:
+        try:
+            self._serve(counter)
+        except (TriageError, OSError, ValueError) as exc:  # what a worker raises, closed under our hands or not
+            self._failed = exc
+        finally:
+            self._events.put(None)
 
     def _serve(self, counter: _Counter) -> None:
         while self._wait(counter):

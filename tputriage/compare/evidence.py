@@ -16,6 +16,7 @@ from tputriage.signatures.families import BY_NAME, Kind
 
 # Kinds in which the failure is the machine's or the emulator's, never the bucket's own.
 FOREIGN = frozenset({Kind.INFRA, Kind.EMULATOR})
+ENDED_FOR_MEMORY = "ended: it used more than"  # the worker's last words for a child that ate the machine's memory
 WORDS_SHOWN = 160  # characters of another failure's message quoted in a reason
 
 
@@ -44,6 +45,8 @@ def see(wanted: Signature, run: Run) -> Seen:
         return Seen.SKIP
     if not run.outcome.is_failure:
         return Seen.NOTHING
+    if ENDED_FOR_MEMORY in run.last_words:
+        return Seen.FOREIGN
     if _died_alike(wanted, run) or (run.failure is not None and same_bug(wanted, run.failure)):
         return Seen.SAME
     if run.failure is not None and kind_of(run.failure) in FOREIGN:

@@ -16,10 +16,9 @@ from tputriage.compare.desk import Desk, Question, Side
 from tputriage.compare.evidence import kind_of
 from tputriage.compare.inquiry import Findings, Inquiry, investigate
 from tputriage.compare.judge import judge_moved
-from tputriage.compare.machine import why_to_stop
+from tputriage.compare.machine import Watch
 from tputriage.compare.parts import rehome
 from tputriage.console import Steps
-from tputriage.errors import TargetError
 from tputriage.model import Bucket, Failure, Run, Verdict
 from tputriage.signatures.families import Kind
 from tputriage.targets.seam import Runner
@@ -61,12 +60,13 @@ def compare(
             also=also.target.name if also else "",
             settings=settings,
         )
-        homes, masked = _unmask(desk, [*buckets, *settled], rules)
+        watch = Watch()
+        homes, masked = _unmask(desk, [*buckets, *settled], rules, watch)
         rules = replace(rules, masked=masked)
         unchanged = {id(bucket) for bucket in settled}
         asked = [bucket for bucket in homes if id(bucket) not in unchanged]
         kept = {bucket.id for bucket in homes}
-        for number, finding in enumerate(_inquire(desk, asked, rules)):
+        for number, finding in enumerate(_inquire(desk, asked, rules, watch)):
             if on_progress:
                 on_progress(min(number + 1, len(asked)), len(asked), finding[0].title)
             yield finding
@@ -75,7 +75,7 @@ def compare(
                 yield judge_moved(bucket, homes)
 
 
-def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules) -> tuple[list[Bucket], frozenset[str]]:
+def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules, watch: Watch) -> tuple[list[Bucket], frozenset[str]]:
     """(the buckets with each secondary failure in that of its real error, the tests whose failures went there)."""
     masked = [
         failure for bucket in buckets if kind_of(bucket.signature) is Kind.SECONDARY for failure in bucket.failures
@@ -85,7 +85,7 @@ def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules) -> tuple[list[B
     real: dict[str, Failure] = {}
     while desk.open:
         _, run = desk.get()
-        _stop_if_hopeless(run)
+        watch.look(run)
         if run.outcome.is_failure and run.failure is not None and kind_of(run.failure) is not Kind.SECONDARY:
             real[run.test_id] = run.failure
     found = [(failure, real[failure.test_id]) for failure in masked if failure.test_id in real]
@@ -104,7 +104,7 @@ class _Open:
         return all(run is not None for run in self.runs)
 
 
-def _inquire(desk: Desk, buckets: Sequence[Bucket], rules: Rules) -> Iterator[tuple[Bucket, Verdict]]:
+def _inquire(desk: Desk, buckets: Sequence[Bucket], rules: Rules, watch: Watch) -> Iterator[tuple[Bucket, Verdict]]:
     waiting = deque(enumerate(buckets))
     opened: dict[int, _Open] = {}
     while waiting or opened:
@@ -114,7 +114,7 @@ def _inquire(desk: Desk, buckets: Sequence[Bucket], rules: Rules) -> Iterator[tu
             yield from _advance(desk, opened, number)
         if opened:
             (number, place), run = desk.get()
-            _stop_if_hopeless(run)
+            watch.look(run)
             opened[number].runs[place] = run
             if opened[number].complete:
                 yield from _advance(desk, opened, number)
@@ -133,9 +133,3 @@ def _advance(desk: Desk, opened: dict[int, _Open], number: int) -> Findings:
     current.runs = [None] * len(questions)
     desk.put(number, questions)
     return []
-
-
-def _stop_if_hopeless(run: Run) -> None:
-    advice = why_to_stop(run)
-    if advice:
-        raise TargetError(advice)
