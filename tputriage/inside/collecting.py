@@ -58,7 +58,7 @@ def _last_word(session: Session) -> str:
     except OSError:
         return "its reason is not known"
     said = [line.strip() for line in lines if line.strip()]
-    telling = [line for line in said if line.startswith("ERROR")]
+    telling = [line for line in said if "error:" in line] or [line for line in said if line.startswith("ERROR")]
     return (telling or said or ["it said nothing"])[-1]
 
 

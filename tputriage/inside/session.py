@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import os
 import platform
+import shutil
 import sys
 import threading
 import warnings
@@ -45,7 +46,7 @@ def run(requests_fd: int, answers_fd: int) -> None:
     if config is None:
         os._exit(0)
     collected = threading.Event()
-    threading.Thread(target=_leave_with_parent, args=(requests_fd, collected), daemon=True).start()
+    threading.Thread(target=_leave_with_parent, args=(requests_fd, collected, config["scratch"]), daemon=True).start()
     session = Session(**config)
     _prepare(session, answers)
 
@@ -80,12 +81,14 @@ def device_is_used() -> bool:
         return module is not None and bool(module.is_initialized())
 
 
-def _leave_with_parent(fd: int, done: threading.Event) -> None:
+def _leave_with_parent(fd: int, done: threading.Event, scratch: str) -> None:
     """Ends this process when the parent goes while torch is imported or tests are collected; later the loop sees it."""
     poller = poll()
     poller.register(fd, POLLHUP)
     while not done.is_set():
-        if any(event & POLLHUP for _, event in poller.poll(1000)):
+        gone = any(event & POLLHUP for _, event in poller.poll(1000))
+        if gone and not done.is_set():
+            shutil.rmtree(scratch, ignore_errors=True)
             os._exit(0)
 
 

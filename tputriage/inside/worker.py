@@ -48,6 +48,7 @@ def serve_forever(session: Session, requests: LineReader, answers: LineWriter, r
         pass
     finally:
         loop.end_all()
+        shutil.rmtree(session.scratch, ignore_errors=True)
         os._exit(0)
 
 

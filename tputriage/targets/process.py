@@ -49,6 +49,7 @@ class Process:
                 start_new_session=True,
             )
         except OSError as exc:
+            self._put_away(ours_in, self._out)
             raise TargetError(f"the interpreter {python} cannot be started: {exc}") from exc
         finally:
             os.close(theirs_in)
@@ -117,7 +118,11 @@ class Process:
         self._popen.wait()
         end_tagged(self._tag)
         self._selector.close()
-        os.close(self._in)
+        self._put_away(self._in)
+
+    def _put_away(self, *fds: int) -> None:
+        for fd in fds:
+            os.close(fd)
         self._errors.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
