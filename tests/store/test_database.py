@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers import a_bucket, a_failure, a_report
 from tputriage.errors import InputError, StoreError
-from tputriage.model import Level, Repro, ReproStatus, Verdict, VerdictKind
+from tputriage.model import Level, Outcome, Repro, ReproStatus, Run, Verdict, VerdictKind
 from tputriage.store import open_store
 
 
@@ -69,6 +69,19 @@ def test_failures_move_to_the_bucket_of_their_cause(store):
     add(store, failure)
     store.save_bucket(a_bucket(bucket_id="bcause", key="cause"), moved=[failure])
     assert store.dossier("bcause").bucket.tests == (failure.test_id,)
+
+
+def a_verification(outcome, version):
+    return Run("repro.py", "tpu", outcome, versions={"torch_tpu": version})
+
+
+def test_a_bucket_is_fixed_in_the_version_where_every_run_of_the_last_verification_passed(store):
+    add(store, a_failure())
+    store.add_verifications("b0123456789", [a_verification(Outcome.FAILED, "0.2.0")])
+    assert store.dossier("b0123456789").fixed_in == ""
+    store.add_verifications("b0123456789", [a_verification(Outcome.PASSED, "0.3.0")] * 3)
+    assert store.dossier("b0123456789").fixed_in == "0.3.0"
+    assert len(store.dossier("b0123456789").verifications) == 4
 
 
 def test_a_missing_store_says_what_to_do(tmp_path):

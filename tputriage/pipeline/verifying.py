@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from tputriage.console import Done, progress, table
 from tputriage.minimize.roads import VERIFICATIONS, judge_fresh
 from tputriage.model import Dossier
 from tputriage.pipeline.lookup import find_bucket
-from tputriage.pipeline.place import Place, find_place
+from tputriage.pipeline.place import Place, find_place, installed_versions
 from tputriage.store import Store, open_store
 from tputriage.targets.fresh import run_script
 
@@ -42,5 +43,11 @@ def _verified(store: Store, place: Place, dossier: Dossier) -> dict[str, str]:
     assert repro is not None
     path = store.write_script(f"{dossier.bucket.id}.py", repro.source)
     runs = run_script(place.device, path, limit_s=place.settings.limit_s, times=VERIFICATIONS)
-    result = WORDS[judge_fresh(dossier.bucket.signature, runs)]
-    return {"bucket": dossier.bucket.id, "result": result, "script": str(path), "target": place.device.name}
+    versions = installed_versions()
+    store.add_verifications(dossier.bucket.id, [replace(run, versions=versions) for run in runs])
+    return {
+        "bucket": dossier.bucket.id,
+        "result": WORDS[judge_fresh(dossier.bucket.signature, runs)],
+        "script": str(path),
+        "target": place.device.name,
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import time
@@ -14,7 +13,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from tputriage.errors import InputError, StoreError
-from tputriage.model import Bucket, Dossier, Failure, Outcome, Report, Repro, Sighting, Signature, Verdict
+from tputriage.model import Bucket, Dossier, Failure, Outcome, Report, Repro, Run, Sighting, Signature, Verdict
+from tputriage.store.rows import dump, insert_bucket, insert_failures, insert_report, load
 from tputriage.store.schema import MIGRATIONS, migrate, version_of
 
 Value = TypeVar("Value")
@@ -44,6 +44,8 @@ def _connect(path: Path) -> sqlite3.Connection:
             raise StoreError(f"the store {place} is read-only: make it writable or name another with --store")
     connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
+    # A number that GitHub gave must be on the disk before the next step, power cut or not.
+    connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     if version_of(connection) > len(MIGRATIONS):
         raise StoreError(
@@ -94,16 +96,16 @@ class Store:
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM report WHERE digest = ?", (report.digest,)).fetchone():
                 return False
-            number = _insert_report(db, report, suite)
+            number = insert_report(db, report, suite)
             for bucket in buckets:
-                _insert_bucket(db, bucket)
-                _insert_failures(db, number, bucket.id, bucket.failures)
+                insert_bucket(db, bucket)
+                insert_failures(db, number, bucket.id, bucket.failures)
         return True
 
     def save_bucket(self, bucket: Bucket, *, moved: Iterable[Failure] = ()) -> None:
         """Store a bucket that a later step made or renamed, and move the failures of `moved`'s tests into it."""
         with self.transaction() as db:
-            _insert_bucket(db, bucket)
+            insert_bucket(db, bucket)
             db.executemany(
                 "UPDATE failure SET bucket_id = ? WHERE test_id = ? AND json_extract(value, '$.phase') = ?",
                 [(bucket.id, failure.test_id, failure.phase.value) for failure in moved],
@@ -114,6 +116,13 @@ class Store:
 
     def save_repro(self, repro: Repro) -> None:
         self._put("repro", repro.bucket, repro)
+
+    def add_verifications(self, bucket_id: str, runs: Sequence[Run]) -> None:
+        """Store what `verify` saw of a bucket's repro, all of it at one time."""
+        at_s = time.time()  # one moment for all: it is what makes them one verification
+        with self.transaction() as db:
+            values = [(bucket_id, dump(run), at_s) for run in runs]
+            db.executemany("INSERT INTO verification (bucket_id, value, stored_s) VALUES (?, ?, ?)", values)
 
     def write_script(self, name: str, source: str) -> Path:
         """Put a script into the store's folder, replaced as a whole or not at all."""
@@ -131,7 +140,7 @@ class Store:
         with self.transaction() as db:
             db.execute(
                 f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)",  # noqa: S608 -- a table name of ours
-                (bucket_id, _dump(value), time.time()),
+                (bucket_id, dump(value), time.time()),
             )
 
     # -- reading ---------------------------------------------------------------------------------------
@@ -200,7 +209,33 @@ class Store:
             verdict=self._get("verdict", bucket_id, Verdict),
             repro=self._get("repro", bucket_id, Repro),
             history=self._history(bucket_id),
+            issue=self._issue(bucket_id),
+            fixed_in=self._fixed_in(bucket_id),
+            verifications=self._verifications(bucket_id),
         )
+
+    def _issue(self, bucket_id: str) -> int | None:
+        query = (
+            "SELECT number FROM filing WHERE bucket_id = ? AND key LIKE 'create:%' AND number IS NOT NULL"
+            " ORDER BY at_s DESC LIMIT 1"
+        )
+        rows = self._rows(query, (bucket_id,))
+        return int(rows[0][0]) if rows else None
+
+    def _verifications(self, bucket_id: str) -> tuple[Run, ...]:
+        rows = self._rows("SELECT value FROM verification WHERE bucket_id = ? ORDER BY id", (bucket_id,))
+        return tuple(load(row[0], Run) for row in rows)
+
+    def _fixed_in(self, bucket_id: str) -> str:
+        """The torch_tpu version of the last verification, if all its runs passed."""
+        rows = self._rows(
+            "SELECT value FROM verification WHERE bucket_id = ?1 AND stored_s ="
+            " (SELECT max(stored_s) FROM verification WHERE bucket_id = ?1)",
+            (bucket_id,),
+        )
+        runs = [load(row[0], Run) for row in rows]
+        passed = bool(runs) and all(run.outcome.is_pass for run in runs)
+        return runs[-1].versions.get("torch_tpu", "") if passed else ""
 
     def _bucket(self, bucket_id: str) -> Bucket:
         rows = self._rows("SELECT title, signature FROM bucket WHERE id = ?", (bucket_id,))
@@ -210,9 +245,9 @@ class Store:
         aliases = self._rows("SELECT key FROM alias WHERE bucket_id = ? ORDER BY rowid", (bucket_id,))
         return Bucket(
             id=bucket_id,
-            signature=_load(rows[0][1], Signature),
+            signature=load(rows[0][1], Signature),
             title=rows[0][0],
-            failures=tuple(_load(row[0], Failure) for row in failures),
+            failures=tuple(load(row[0], Failure) for row in failures),
             aliases=tuple(row[0] for row in aliases),
         )
 
@@ -226,7 +261,7 @@ class Store:
 
     def _get(self, table: str, bucket_id: str, kind: type[Value]) -> Value | None:
         rows = self._rows(f"SELECT value FROM {table} WHERE bucket_id = ?", (bucket_id,))  # noqa: S608 -- ours
-        return _load(rows[0][0], kind) if rows else None
+        return load(rows[0][0], kind) if rows else None
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -234,62 +269,3 @@ class Store:
                 return cursor.fetchall()
         except sqlite3.Error as exc:
             raise StoreError(f"the store {self.folder} cannot be read: {exc}; name another with --store") from exc
-
-
-def _insert_report(db: sqlite3.Connection, report: Report, suite: str) -> int:
-    cursor = db.execute(
-        "INSERT INTO report (digest, source, root, suite, created_s, collected, versions, outcomes, notes)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            report.digest,
-            report.source,
-            report.root,
-            suite,
-            report.created_s,
-            report.collected,
-            *map(_dump, (report.versions, report.outcomes, report.notes)),
-        ),
-    )
-    number = int(cursor.lastrowid or 0)
-    db.executemany(
-        "INSERT INTO outcome VALUES (?, ?, ?, ?)",
-        ((number, place, test_id, outcome.value) for place, (test_id, outcome) in enumerate(report.tests.items())),
-    )
-    return number
-
-
-def _insert_bucket(db: sqlite3.Connection, bucket: Bucket) -> None:
-    db.execute(
-        "INSERT INTO bucket VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (id) DO UPDATE SET title = excluded.title, signature = excluded.signature",
-        (bucket.id, _text(bucket.title), _dump(bucket.signature), time.time()),
-    )
-    keys = dict.fromkeys((bucket.signature.key, *bucket.aliases))
-    db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", [(key, bucket.id) for key in keys if key])
-
-
-def _insert_failures(db: sqlite3.Connection, report: int, bucket: str, failures: Iterable[Failure]) -> None:
-    db.executemany(
-        "INSERT INTO failure (report_id, bucket_id, test_id, value) VALUES (?, ?, ?, ?)",
-        ((report, bucket, _text(failure.test_id), _dump(failure)) for failure in failures),
-    )
-
-
-def _dump(value: object) -> str:
-    try:
-        return msgspec.json.encode(value).decode("utf-8")
-    except UnicodeEncodeError:  # a lone surrogate out of a test's output: no valid text, and SQLite refuses it
-        return _text(json.dumps(msgspec.to_builtins(value), ensure_ascii=False))
-
-
-def _text(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _load(text: str, kind: type[Value]) -> Value:
-    try:
-        return msgspec.json.decode(text, type=kind)
-    except msgspec.MsgspecError as exc:
-        raise StoreError(
-            f"the store holds a damaged {kind.__name__}: {exc}; collect the reports into a new one"
-        ) from exc

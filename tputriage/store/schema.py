@@ -71,6 +71,15 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX filing_bucket ON filing(bucket_id);
     """,
+    """
+    CREATE TABLE verification (
+        id INTEGER PRIMARY KEY,
+        bucket_id TEXT NOT NULL REFERENCES bucket(id),
+        value TEXT NOT NULL,
+        stored_s REAL NOT NULL
+    );
+    CREATE INDEX verification_bucket ON verification(bucket_id);
+    """,
 )
 
 

@@ -1,0 +1,75 @@
+"""Values as rows: what is written in columns, and what as JSON."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+
+from tputriage.errors import StoreError
+from tputriage.model import Bucket, Failure, Report
+
+Value = TypeVar("Value")
+
+
+def insert_report(db: sqlite3.Connection, report: Report, suite: str) -> int:
+    cursor = db.execute(
+        "INSERT INTO report (digest, source, root, suite, created_s, collected, versions, outcomes, notes)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            report.digest,
+            report.source,
+            report.root,
+            suite,
+            report.created_s,
+            report.collected,
+            *map(dump, (report.versions, report.outcomes, report.notes)),
+        ),
+    )
+    number = int(cursor.lastrowid or 0)
+    db.executemany(
+        "INSERT INTO outcome VALUES (?, ?, ?, ?)",
+        ((number, place, test_id, outcome.value) for place, (test_id, outcome) in enumerate(report.tests.items())),
+    )
+    return number
+
+
+def insert_bucket(db: sqlite3.Connection, bucket: Bucket) -> None:
+    db.execute(
+        "INSERT INTO bucket VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET title = excluded.title, signature = excluded.signature",
+        (bucket.id, text(bucket.title), dump(bucket.signature), time.time()),
+    )
+    keys = dict.fromkeys((bucket.signature.key, *bucket.aliases))
+    db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", [(key, bucket.id) for key in keys if key])
+
+
+def insert_failures(db: sqlite3.Connection, report: int, bucket: str, failures: Iterable[Failure]) -> None:
+    db.executemany(
+        "INSERT INTO failure (report_id, bucket_id, test_id, value) VALUES (?, ?, ?, ?)",
+        ((report, bucket, text(failure.test_id), dump(failure)) for failure in failures),
+    )
+
+
+def dump(value: object) -> str:
+    try:
+        return msgspec.json.encode(value).decode("utf-8")
+    except UnicodeEncodeError:  # a lone surrogate out of a test's output: no valid text, and SQLite refuses it
+        return text(json.dumps(msgspec.to_builtins(value), ensure_ascii=False))
+
+
+def text(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def load(text: str, kind: type[Value]) -> Value:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.MsgspecError as exc:
+        raise StoreError(
+            f"the store holds a damaged {kind.__name__}: {exc}; collect the reports into a new one"
+        ) from exc
