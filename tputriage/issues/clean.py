@@ -26,7 +26,8 @@ def code(text: str, *, cell: bool = False) -> str:
     tick = "`" * (longest + 1)
     pad = " " if text[0] == "`" or text[-1] == "`" else ""
     span = f"{tick}{pad}{text}{pad}{tick}"
-    return span.replace("\\|", "\\\\|").replace("|", "\\|") if cell else span
+    # An odd number of backslashes, as an even one would leave the bar alive.
+    return re.sub(r"(\\*)\|", r"\1\1\\|", span) if cell else span
 
 
 def prose(text: str) -> str:

@@ -205,8 +205,8 @@ class _Case:
         return Step(
             action,
             self.dossier.bucket.id,
-            issue.title if issue else self.dossier.bucket.title,
-            reason,
+            issue.title if issue else self.policy.cleaner.mask(self.dossier.bucket.title),
+            self.policy.cleaner.mask(reason),  # it quotes messages, and plans end up in the logs of workflows
             issue=issue.number if issue else None,
             repository=repository_for(self.dossier, self.policy) or self.policy.repository,
         )

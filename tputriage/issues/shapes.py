@@ -47,16 +47,16 @@ SECRETS = tuple((name, re.compile(shape)) for name, shape in _EXACT) + tuple(
 
 # A matrix product (`q@k.mT`, `x@w.t()`) must not read as an address, so only known endings count.
 _DOMAINS = "com|org|net|edu|gov|mil|int|info|biz|dev|app|io|ai|cloud|tech|email|corp|internal|example|test|invalid"
-MAIL = re.compile(rf"\b[\w.+-]{{1,64}}@(?:[A-Za-z0-9-]{{1,63}}\.)+(?:{_DOMAINS}|[a-z]{{2}})\b(?![\w(.])")
-PROMPT = re.compile(r"\b[a-z_][\w.-]{0,40}@[A-Za-z0-9][\w.-]{0,80}(?=:[~/])")
+MAIL = re.compile(rf"(?<![\w.+-])[\w.+-]{{1,64}}@(?:[A-Za-z0-9-]{{1,63}}\.)+(?:{_DOMAINS}|[a-z]{{2}})\b(?![\w(.])")
+PROMPT = re.compile(r"(?<![\w.-])[a-z_][\w.-]{0,40}@[A-Za-z0-9][\w.-]{0,80}(?=:[~/])")
 HOME = re.compile(
     r"(?:(?:/usr/local/google|/export|/data)?/(?:home|Users)/|\b[A-Za-z]:[\\/]{1,2}Users[\\/]{1,2})"
     r"(?P<user>[^\s/\\:\"'<>|]+)|(?<![\w.~-])/root(?![\w.-])"
 )
 HOST = re.compile(
-    r"\b(?:t1v-n-[0-9a-f]+-w-\d+|gke-[a-z0-9-]{6,}|ip(?:-\d{1,3}){4}"
+    r"(?<![\w.-])(?:t1v-n-[0-9a-f]+-w-\d+|gke-[a-z0-9-]{6,}|ip(?:-\d{1,3}){4}"
     r"|[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.c\.[\w-]+(?:\.google\.com)?\.internal"
-    r"|(?=[\w.]*[\d-])[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63}){0,4}\.(?:internal|intranet|localdomain|local|lan|corp))"
+    r"|(?=[\w.]{0,99}[\d-])[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63}){0,4}\.(?:internal|intranet|localdomain|local|lan|corp))"
     r"(?:\.[\w-]+){0,4}\b"
 )
 NAME_FIELD = re.compile(

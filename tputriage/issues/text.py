@@ -7,6 +7,7 @@ of `STAGES` renders it anew from smaller pieces.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -65,6 +66,10 @@ class _Facts:
     cleaner: Cleaner
     failure: Failure  # of the representative
     repro: Repro | None
+    # Masked once, as masking a message of 300 kB takes a second, and whole, as a cut could hide half a secret.
+    message: str
+    actual: str
+    traces: tuple[str, str]  # Python's, and the C++ trace below it
 
 
 def draft_issue(
@@ -75,7 +80,6 @@ def draft_issue(
     mark = mark_of(dossier.bucket, former, seen=newest_failing(dossier), fixed=fixed)
     for budget in STAGES:
         body = render("issue.md.j2", _values(facts, mark, budget), facts.policy.templates).strip()
-        body = re.sub(r"\n{3,}(?!`)", "\n\n", body) if "```" not in body else body
         if len(body) <= BODY_LIMIT:
             break
     else:
@@ -84,9 +88,30 @@ def draft_issue(
 
 
 def _facts(dossier: Dossier, policy: Policy) -> _Facts:
-    fastest = min(dossier.bucket.failures, key=lambda failure: failure.duration_s)
-    texts = [text for failure in dossier.bucket.failures for text in (failure.text, failure.message)]
-    return _Facts(dossier, policy, policy.cleaner.knowing(texts), fastest, dossier.repro)
+    failure = min(dossier.bucket.failures, key=lambda item: item.duration_s)
+    cleaner = policy.cleaner.knowing(f"{item.text}\n{item.message}" for item in dossier.bucket.failures)
+    actual = cleaner.mask(_actual(dossier, failure))
+    traces = _traces(dossier, failure, cleaner)
+    return _Facts(dossier, policy, cleaner, failure, dossier.repro, _message(actual, failure), actual, traces)
+
+
+def _actual(dossier: Dossier, failure: Failure) -> str:
+    if dossier.repro and dossier.repro.actual:
+        return dossier.repro.actual
+    return f"{failure.exception}: {failure.message}".removeprefix(": ")
+
+
+def _message(actual: str, failure: Failure) -> str:
+    """The first line of the message of the test shown, so that title and sample never disagree."""
+    line = next((line.strip() for line in actual.splitlines() if line.strip()), "")
+    return line.removeprefix(f"{failure.exception}: ").removeprefix(f"{failure.exception.rpartition('.')[2]}: ")
+
+
+def _traces(dossier: Dossier, failure: Failure, cleaner: Cleaner) -> tuple[str, str]:
+    whole = (dossier.repro.traceback if dossier.repro else "") or failure.text or failure.message
+    python, found, cpp = cleaner.mask(whole).partition(CPP_TRACE)
+    known = cleaner.mask(dossier.repro.cpp_trace) if dossier.repro else ""
+    return python.strip("\n"), known or (found + cpp).strip()
 
 
 def _title(facts: _Facts) -> str:
@@ -94,23 +119,15 @@ def _title(facts: _Facts) -> str:
         "subject": subject_of(facts.dossier),
         "happens": happens(facts.dossier),
         "condition": condition_words(facts.repro.condition if facts.repro else "", TITLE_LIMIT // 3),
-        "message": _message(facts) if facts.dossier.bucket.signature.family != "missing-op" else "",
+        "message": shorten(facts.message, CELL) if facts.dossier.bucket.signature.family != "missing-op" else "",
     }
     masked = {name: facts.cleaner.mask(value) for name, value in values.items()}
     return title(render("title.md.j2", masked, facts.policy.templates), TITLE_LIMIT)
 
 
-def _message(facts: _Facts) -> str:
-    """The first line of the message of the test shown, so that title and sample never disagree."""
-    text = facts.repro.actual if facts.repro and facts.repro.actual else facts.failure.message
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    name = facts.failure.exception.rpartition(".")[2]
-    return line.removeprefix(f"{name}: ") if name else line
-
-
 def _values(facts: _Facts, mark: Mark, budget: Budget) -> Mapping[str, object]:
     repro, mask = facts.repro, facts.cleaner.mask
-    traceback, cpp = _traces(facts)
+    traceback, cpp = facts.traces
     tests = _folded(facts)
     return {
         "mark": str(mark),
@@ -123,10 +140,10 @@ def _values(facts: _Facts, mark: Mark, budget: Budget) -> Mapping[str, object]:
         "source": fenced(shorten_middle(mask(repro.source), budget.source), "python") if repro and repro.source else "",
         "reliability": "{} of {} failed as wanted".format(*repro.reliability) if repro and repro.reliability[1] else "",
         "expected": _expected(facts),
-        "actual": code(shorten(mask(_actual(facts)), CELL), cell=True),
-        "condition": _capital(prose(mask(repro.condition))) if repro else "",
+        "actual": code(shorten(facts.actual, CELL), cell=True),
+        "condition": _capital(prose(shorten(mask(repro.condition), CELL))) if repro else "",
         "conditions": _rows(facts, repro.conditions if repro else (), budget),
-        "cause": prose(mask(repro.cause_proven)) if repro else "",
+        "cause": prose(shorten(mask(repro.cause_proven), CELL)) if repro else "",
         "traceback": fenced(shorten_middle(traceback, budget.traceback), "pytb") if traceback else "",
         "cpp": fenced(shorten_middle(cpp, budget.cpp)) if cpp and budget.cpp else "",
         "matrix": _rows(facts, _matrix(facts), budget),
@@ -134,9 +151,9 @@ def _values(facts: _Facts, mark: Mark, budget: Budget) -> Mapping[str, object]:
         "first": _sighting(facts, 0),
         "last": _sighting(facts, -1),
         "count": len(facts.dossier.bucket.tests),
-        "tests": [(code(shorten(test, CELL)), variants) for test, variants in tests[: budget.tests]],
+        "tests": [(code(_cell(facts, test)), count) for test, count in tests[: budget.tests]],
         "more": len(tests[budget.tests :]),
-        "rerun": fenced(mask(rerun_command(facts.dossier.bucket.representative)), "sh"),
+        "rerun": fenced(rerun_command(mask(facts.dossier.bucket.representative)), "sh"),
         "veto": facts.policy.veto_label,
     }
 
@@ -147,18 +164,12 @@ def _sentence(facts: _Facts) -> str:
     what = f"{code(mask(subject_of(facts.dossier)))} {prose(mask(happens(facts.dossier)))} on {_device(facts)}"
     condition = condition_words(repro.condition if repro else "", CELL)
     where = f" {prose(mask(condition))}" if condition else ""
-    return f"{what}{where}: {code(shorten(mask(_message(facts)), CELL))}. Expected, as on CPU: {_expected(facts)}."
+    return f"{what}{where}: {code(shorten(facts.message, CELL))}. Expected, as on CPU: {_expected(facts)}."
 
 
 def _expected(facts: _Facts) -> str:
     expected = facts.repro.expected.strip().rstrip(".") if facts.repro else ""
     return prose(shorten(facts.cleaner.mask(expected), CELL)) or "the same call passes"
-
-
-def _actual(facts: _Facts) -> str:
-    if facts.repro and facts.repro.actual:
-        return facts.repro.actual
-    return f"{facts.failure.exception}: {facts.failure.message}".removeprefix(": ")
 
 
 def _device(facts: _Facts) -> str:
@@ -168,14 +179,6 @@ def _device(facts: _Facts) -> str:
 def _capital(sentence: str) -> str:
     sentence = sentence[:1].upper() + sentence[1:]
     return sentence if not sentence or sentence.endswith(".") else f"{sentence}."
-
-
-def _traces(facts: _Facts) -> tuple[str, str]:
-    """(Python's traceback, the C++ trace below it), masked."""
-    whole = (facts.repro.traceback if facts.repro else "") or facts.failure.text or facts.failure.message
-    python, found, cpp = whole.partition(CPP_TRACE)
-    cpp = (facts.repro.cpp_trace if facts.repro else "") or (found + cpp)
-    return facts.cleaner.mask(python).strip("\n"), facts.cleaner.mask(cpp).strip()
 
 
 def _matrix(facts: _Facts) -> Iterable[tuple[str, str]]:
@@ -189,10 +192,14 @@ def _matrix(facts: _Facts) -> Iterable[tuple[str, str]]:
 
 
 def _rows(facts: _Facts, rows: Iterable[tuple[str, str]], budget: Budget) -> list[tuple[str, str]]:
-    shown = [
-        (shorten(facts.cleaner.mask(name), CELL), shorten(facts.cleaner.mask(value), CELL)) for name, value in rows
-    ]
-    return [(code(name, cell=True), prose(value)) for name, value in shown[: budget.rows]]
+    shown = [(_cell(facts, name), _cell(facts, value)) for name, value in itertools.islice(rows, budget.rows)]
+    return [(code(name, cell=True), prose(value)) for name, value in shown]
+
+
+def _cell(facts: _Facts, text: str) -> str:
+    """Cut twice: roughly, between words, so that masking is quick and no half secret is left, and then to size."""
+    rough = text if len(text) <= 10 * CELL else f"{text[: 10 * CELL].rpartition(' ')[0]} …"
+    return shorten(facts.cleaner.mask(rough), CELL)
 
 
 def _versions(facts: _Facts) -> Mapping[str, str]:
@@ -212,13 +219,9 @@ def _sighting(facts: _Facts, index: int) -> str:
 
 
 def _folded(facts: _Facts) -> list[tuple[str, int]]:
-    """(test, number of its parametrized variants), in the bucket's order."""
-    counts: dict[str, int] = {}
+    """(test, number of its parametrized variants), in the bucket's order; one that is alone keeps its parameters."""
+    variants: dict[str, list[str]] = {}
     for test_id in facts.dossier.bucket.tests:
         name = re.sub(r"^(.*?\.py(?:::[^\[]*)?)\[.*$", r"\1", test_id, flags=re.DOTALL)
-        counts[name] = counts.get(name, 0) + 1
-    single = {
-        re.sub(r"^(.*?\.py(?:::[^\[]*)?)\[.*$", r"\1", test, flags=re.DOTALL): test
-        for test in facts.dossier.bucket.tests
-    }
-    return [(facts.cleaner.mask(single[name] if count == 1 else name), count) for name, count in counts.items()]
+        variants.setdefault(name, []).append(test_id)
+    return [(tests[0] if len(tests) == 1 else name, len(tests)) for name, tests in variants.items()]
