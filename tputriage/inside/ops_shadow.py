@@ -172,7 +172,11 @@ def _on_cpu(func: Any, args: Any, kwargs: Any, copies: Copies) -> tuple[Any, Exc
 
 
 def _touches(device: str, args: Any, kwargs: Any) -> bool:
-    return any(tensor.device.type == device for tensor in tensors_in((list(args), dict(kwargs))))
+    """Whether a tensor lies on the device, or is to be made there."""
+    if any(tensor.device.type == device for tensor in tensors_in((list(args), dict(kwargs)))):
+        return True
+    place = kwargs.get("device")
+    return place is not None and torch.device(place).type == device
 
 
 def _is_refusal(error: Exception) -> bool:

@@ -39,7 +39,7 @@ def prove(test_id: str, wanted: Signature, names: Sequence[str], device: Runner,
 
 def _said(name: str, moved: int, failures: Sequence[Failure]) -> str:
     times = "call" if moved == 1 else f"{moved} calls"
-    done = f"with only its {times} to {name} done on CPU, the test"
+    done = f"with only its {times} to {name.removesuffix('.default')} done on CPU, the test"
     if not failures:
         return f"{done} passes"
     first = (failures[0].message.strip().splitlines() or [""])[0][:160]

@@ -1,0 +1,176 @@
+"""The op road end to end: a suite that fails on the real torch_tpu, through real workers."""
+
+import pytest
+
+from tputriage.config import Settings
+from tputriage.errors import TargetError
+from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.measure import code_lines, third_party_imports
+from tputriage.minimize.op_road import take_op_road
+from tputriage.model import Level
+from tputriage.signatures import sign
+from tputriage.targets import runs
+from tputriage.targets.catalogue import find_target
+from tputriage.targets.worker import Worker
+
+SUITE = """
+import os
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+DEVICE = os.environ.get("SUITE_DEVICE", "cpu")
+
+
+def test_group_norm():
+    model = torch.nn.Sequential(torch.nn.SiLU(), torch.nn.GroupNorm(2, 8)).to(DEVICE)
+    model(torch.randn(4, 8, 16, 16, device=DEVICE).to(memory_format=torch.channels_last))
+
+
+def test_median():
+    values = torch.randn(4, 3, 16, device=DEVICE).reshape(-1)
+    assert (values - torch.median(values)).abs().mean() > 0
+
+
+def test_median_of_a_dimension():
+    torch.randn(4, 7, device=DEVICE).median(dim=1)
+
+
+@pytest.fixture
+def crossed():
+    return torch.linalg.cross(torch.randn(5, 3, device=DEVICE), torch.randn(5, 3, device=DEVICE), dim=-1)
+
+
+def test_fixture(crossed):
+    assert crossed.shape == (5, 3)
+
+
+def test_backward():
+    x = torch.randn(1, 2, 4, 4, device=DEVICE, requires_grad=True)
+    F.adaptive_max_pool2d(x, 2).sum().backward()
+
+
+def test_read_late():
+    y = F.pad(torch.ones(1, 5, 3, 4, device=DEVICE), (-1, -1, 5, -3), mode="replicate")
+    assert y.cpu().shape == (1, 5, 5, 2)
+
+
+def test_not_raised():
+    table = torch.arange(6.0, device=DEVICE).reshape(3, 2)
+    with pytest.raises((IndexError, RuntimeError)):
+        F.embedding(torch.tensor([7], device=DEVICE), table).cpu()
+
+
+def test_random():
+    torch.manual_seed(0)
+    drawn = torch.rand(4, device=DEVICE).cpu()
+    torch.manual_seed(0)
+    torch.testing.assert_close(drawn, torch.rand(4))
+
+
+def test_everything_agrees():
+    x = torch.ones(3, device=DEVICE) * 2
+    assert x.device.type == "cpu"
+"""
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    root = tmp_path_factory.mktemp("suite")
+    (root / "test_suite.py").write_text(SUITE, "utf-8")
+    try:
+        targets = [find_target(name, Settings()) for name in ("emulator", "cpu")]
+    except TargetError as exc:
+        pytest.skip(str(exc))
+    options = {"root": root, "files": [str(root / "test_suite.py")], "device_env": "SUITE_DEVICE"}
+    with Worker(targets[0], **options) as device, Worker(targets[1], **options) as reference:
+        yield device, reference
+
+
+def taken(pair, name, **options):
+    device, reference = pair
+    test = f"test_suite.py::{name}"
+    answer = next(iter(device.ask([runs.test_job(test, limit_s=60.0)])))
+    failure = runs.run_of(answer, device.target).failure
+    oracle = Interesting(sign(failure), device, reference, limit_s=30.0)
+    road = take_op_road(test, oracle.wanted, device, reference, oracle, **options)
+    return road, oracle.runs + road.runs
+
+
+def body(road):
+    return road.draft.source.partition('"tpu"\n')[2]
+
+
+@pytest.mark.emulator
+def test_a_layout_bug_becomes_two_lines(pair):
+    road, asked = taken(pair, "test_group_norm")
+    assert body(road) == (
+        "x = torch.ones(4, 4, 2, 2, device=device).to(memory_format=torch.channels_last)\n"
+        "torch.nn.functional.group_norm(x, 2)\n"
+    )
+    assert asked <= 45
+
+
+@pytest.mark.emulator
+def test_it_is_said_when_a_layout_bug_fails_and_that_the_call_is_the_cause(pair):
+    draft = taken(pair, "test_group_norm")[0].draft
+    assert draft.condition.startswith("layout: fails with channels_last, passes with contiguous")
+    assert draft.cause_proven == "with only its call to torch.nn.functional.group_norm done on CPU, the test passes"
+
+
+@pytest.mark.emulator
+def test_a_missing_operator_takes_few_runs(pair):
+    road, asked = taken(pair, "test_median", explain=False)
+    assert body(road) == "x = torch.ones(2, device=device)\ntorch.median(x)\n"
+    assert asked <= 5
+
+
+@pytest.mark.emulator
+def test_a_script_is_short_and_imports_only_torch(pair):
+    source = taken(pair, "test_median", explain=False)[0].draft.source
+    assert code_lines(source) == 5
+    assert third_party_imports(source) == ("torch",)
+
+
+@pytest.mark.emulator
+def test_the_overload_stays_that_of_the_test(pair):
+    assert body(taken(pair, "test_median_of_a_dimension", explain=False)[0]).endswith("x.median(dim=1)\n")
+
+
+@pytest.mark.emulator
+def test_a_fixture_can_hold_the_failing_call(pair):
+    assert body(taken(pair, "test_fixture", explain=False)[0]).endswith("torch.linalg.cross(x, y)\n")
+
+
+@pytest.mark.emulator
+def test_a_failure_in_backward_becomes_the_forward_call_and_backward(pair):
+    last = body(taken(pair, "test_backward", explain=False)[0]).splitlines()[-1]
+    assert last == "torch.nn.functional.adaptive_max_pool2d(x, 2).sum().backward()"
+
+
+@pytest.mark.emulator
+def test_a_late_error_is_put_where_it_is_made(pair):
+    road, _ = taken(pair, "test_read_late", explain=False)
+    assert "torch.nn.functional.pad(" in body(road)
+    assert body(road).endswith(".cpu()\n")
+
+
+@pytest.mark.emulator
+def test_a_missing_exception_is_found(pair):
+    road, _ = taken(pair, "test_not_raised", explain=False)
+    assert "with contextlib.suppress(IndexError):" in body(road)
+    assert road.draft.level is Level.OP
+
+
+@pytest.mark.emulator
+def test_random_numbers_are_no_bug(pair):
+    road, _ = taken(pair, "test_random")
+    assert road.draft is None
+    assert road.reason == "torch.rand draws random numbers or hands out unwritten memory; all else agrees"
+
+
+@pytest.mark.emulator
+def test_where_every_call_agrees_it_is_said(pair):
+    road, _ = taken(pair, "test_everything_agrees")
+    assert "calls compared departs from CPU" in road.reason
