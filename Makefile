@@ -15,7 +15,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 demo: install
-	$(BIN)/python tests/end_to_end/demo.py
+	tests/end_to_end/demo.sh
 
 lint: install
 	$(BIN)/ruff check .
