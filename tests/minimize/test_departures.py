@@ -1,0 +1,76 @@
+"""Scripts that show a wrong result: both sides on the same inputs, made on CPU."""
+
+from tputriage.minimize.arguments import Call, Fill, Tensor
+from tputriage.minimize.departures import Departure, checks_of, compare_calls, script_of
+from tputriage.targets.seam import Answer, Ended, Target
+
+X = Tensor(1, (2, 2), "float32", fill=Fill.VALUES, values=(1.0, 2.0, 3.0, 4.0))
+
+
+def script(kind, call, *, output=-1, detail="largest difference 1", fill=None):
+    departure = Departure(kind, detail, output, call)
+    return script_of(departure, call, "tpu", checks_of(kind)[0])
+
+
+def body(*args, **kwargs):
+    return script(*args, **kwargs).partition('"tpu"\n')[2]
+
+
+def test_wrong_values_are_compared():
+    assert body("values", Call("torch.exp", (X,), {})) == (
+        "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n"
+        "expected = torch.exp(x)\n"
+        "actual = torch.exp(x.to(device))\n"
+        "torch.testing.assert_close(actual.cpu(), expected)\n"
+    )
+
+
+def test_the_output_that_differs_is_compared():
+    lines = body("values", Call("torch.topk", (X, 1), {}), output=1).splitlines()
+    assert lines[1:3] == ["expected = torch.topk(x, 1)[1]", "actual = torch.topk(x.to(device), 1)[1]"]
+
+
+def test_a_changed_argument_is_compared_after_the_call():
+    assert body("state", Call("torch.Tensor.mul_", (X, 2), {}), output=0).splitlines()[1:] == [
+        "x_there = x.clone().to(device)",
+        "x.mul_(2)",
+        "x_there.mul_(2)",
+        "torch.testing.assert_close(x_there.cpu(), x)",
+    ]
+
+
+def test_a_missing_exception_fails_only_where_it_is_missing():
+    text = script("no-error", Call("torch.f", (X,), {}), detail="IndexError")
+    assert text.startswith("import contextlib\nimport sys\n")
+    assert text.splitlines()[-3:] == [
+        "with contextlib.suppress(IndexError):",
+        "    torch.f(x.to(device))",
+        '    raise AssertionError("no IndexError was raised")',
+    ]
+
+
+def test_random_inputs_are_seeded_and_made_on_cpu():
+    x = Tensor(1, (2, 2), "float32", fill=Fill.RANDN)
+    assert body("values", Call("torch.exp", (x,), {})).startswith("torch.manual_seed(0)\nx = torch.randn(2, 2)\n")
+
+
+class Answering:
+    target = Target("tpu", "tpu", "python")
+
+    def __init__(self, **value):
+        self._value = {"departures": [], "open": [], "random": [], "compared": 7, "largest": ["", 0.0]} | value
+
+    def ask(self, jobs):
+        for job in jobs:
+            yield Answer(job, Ended.DONE, self._value, 0.1)
+
+
+def test_ties_are_named_and_no_departure():
+    found = compare_calls("t", Answering(open=["torch.topk"]), 1.0)
+    assert found.departures == ()
+    assert found.reason == "torch.topk differs only in the order among equal elements, which torch leaves open"
+
+
+def test_rounding_that_adds_up_names_the_call_that_adds_most():
+    found = compare_calls("t", Answering(largest=["torch.matmul", 0.001]), 1.0)
+    assert found.reason == "none of the 7 calls compared departs: rounding adds up, torch.matmul adds most (0.001)"
