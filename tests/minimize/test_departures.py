@@ -33,8 +33,8 @@ def test_the_output_that_differs_is_compared():
 def test_a_changed_argument_is_compared_after_the_call():
     assert body("state", Call("torch.Tensor.mul_", (X, 2), {}), output=0).splitlines()[1:] == [
         "x_there = x.clone().to(device)",
-        "x.mul_(2)",
-        "x_there.mul_(2)",
+        "x *= 2",
+        "x_there *= 2",
         "torch.testing.assert_close(x_there.cpu(), x)",
     ]
 

@@ -29,6 +29,10 @@ def test_an_operator_is_written_as_one():
     assert body(Call("torch.Tensor.__rsub__", (X, 1.0), {})).endswith("\n1.0 - x\n")
 
 
+def test_a_sum_whose_result_is_read_stands_in_brackets():
+    assert body(Call("torch.Tensor.add", (X, 1), {}, then=".cpu()")).endswith("\n(x + 1).cpu()\n")
+
+
 def test_a_slice_assignment_is_written_as_one():
     index = Items((Slice((None, None, None)), Slice((1, None, 2))))
     assert body(Call("torch.Tensor.__setitem__", (X, index, 0), {})).endswith("\nx[:, 1::2] = 0\n")

@@ -138,7 +138,8 @@ def _trace(trip: Trip, suspect: Suspect, runs: int) -> Road:
         return Road(None, f"{reason}, nor does it with the calls that made its inputs", runs + 1)
     source = write_program(program, device)
     actual, trace = _actual(suspect.failure), oracle.traces.get(source, "")
-    return Road(Draft(source, Level.TRACE, last.name, actual, RETURNS, reason=reason, traceback=trace), "", runs + 1)
+    draft = Draft(source, Level.TRACE, last.name, actual, RETURNS, reason=reason, traceback=trace, wanted=trip.wanted)
+    return Road(draft, "", runs + 1)
 
 
 def _shrunk(trip: Trip, shrink: Shrink, call: Call) -> bool:
@@ -232,5 +233,6 @@ def _draft(
         conditions=when.table if when else (),
         cause_proven=proof.said if proof else "",
         findings=findings + (proof.findings if proof else ()),
+        wanted=shown.oracle.wanted,
         traceback=shown.oracle.traces.get(shown.shrink.source, ""),
     )

@@ -34,6 +34,11 @@ BINARY = {
     "__rshift__": ">>", "__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">",
     "__ge__": ">=", "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=",
 }  # fmt: skip
+# `x + 1` reaches a function mode as `Tensor.add`: written as it mostly was.
+BINARY |= {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow": "**", "eq": "==", "ne": "!=", "lt": "<",
+    "le": "<=", "gt": ">", "ge": ">=", "add_": "+=", "sub_": "-=", "mul_": "*=", "div_": "/=",
+}  # fmt: skip
 REFLECTED = {"__radd__": "+", "__rsub__": "-", "__rmul__": "*", "__rtruediv__": "/", "__rpow__": "**"}
 UNARY = {"__neg__": "-", "__invert__": "~", "__abs__": "abs"}
 # Parameter names that say nothing, or that would hide something of the script's own.
@@ -92,6 +97,8 @@ def statement(call: Call, names: Names, device: str) -> list[str]:
     if call.name.endswith(("__set__", "__setitem__")):
         return [text]
     item = f"[{call.index}]" if call.index >= 0 else ""
+    if call.then and call.name.startswith("torch.Tensor.") and " " in text.partition("(")[0]:
+        text = f"({text})"
     if call.then == "backward":
         return [f"{text}{item}.sum().backward()"]
     return [f"{text}{item}{call.then}"]
@@ -113,7 +120,7 @@ def _method(method: str, call: Call, args: Sequence[str], kwargs: Sequence[str])
     if method in ("__getitem__", "__setitem__"):
         index = args[1].removeprefix("(").removesuffix(")").rstrip(",") if _is_tuple(call.args[1]) else args[1]
         return f"{first}[{index or '()'}]" + (f" = {args[2]}" if method == "__setitem__" else "")
-    if method in BINARY and len(args) == 2:
+    if method in BINARY and len(args) == 2 and not kwargs:
         return f"{first} {BINARY[method]} {args[1]}"
     if method in REFLECTED and len(args) == 2:
         return f"{args[1]} {REFLECTED[method]} {first}"
