@@ -124,6 +124,12 @@ class Call:
         return tuple({leaf.id: leaf for leaf in found if isinstance(leaf, Tensor)}.values())
 
     @property
+    def changes_in_place(self) -> bool:
+        method = self.name.removesuffix(".default").rpartition(".")[2]
+        setter = method in ("__setitem__", "__set__") or method.startswith("__i")
+        return setter or (method.endswith("_") and not method.endswith("__"))
+
+    @property
     def is_expressible(self) -> bool:
         found = [leaf for value in (*self.args, *self.kwargs.values()) for leaf in leaves(value)]
         return bool(self.name) and not any(isinstance(leaf, Opaque) for leaf in found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tputriage.model import Failure, Level
+from tputriage.model import Failure, Level, Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Draft:
     findings: tuple[Failure, ...] = ()  # failures of another kind met on the way
     reason: str = ""  # what stood in the way of a shorter road
     traceback: str = ""
+    wanted: Signature | None = None  # what the script fails with, where it asserts in words of its own
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,8 @@ class Step:
     @property
     def changes(self) -> tuple[int, ...]:
         """What it changes in place."""
-        in_place = self.call.name.endswith(("__setitem__", "__set__")) or (
-            self.call.name.endswith("_") and not self.call.name.endswith("__")
-        )
         first = self.call.args[0] if self.call.args else None
-        return (first.id,) if in_place and isinstance(first, Tensor) else ()
+        return (first.id,) if self.call.changes_in_place and isinstance(first, Tensor) else ()
 
 
 Program = tuple[Step, ...]
