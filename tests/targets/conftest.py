@@ -150,8 +150,8 @@ def suite(tmp_path_factory):
     )
 
 
-def a_worker(suite, name, **options):
-    files = [str(suite / "test_suite.py"), str(suite / "test_unimportable.py"), str(suite / "test_gone.py")]
+def a_worker(suite, name, extra=("test_unimportable.py", "test_gone.py"), **options):
+    files = [str(suite / file) for file in ("test_suite.py", *extra)]
     return Worker(target_or_skip(name), suite, files, device_env="SUITE_DEVICE", **options)
 
 
