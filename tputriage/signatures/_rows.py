@@ -268,7 +268,8 @@ _SUITE: tuple[Row, ...] = (
         "names",
         ("cuda", "gpu", "xpu", "accelerator", "nvidia", "tpu", "bitsandbytes", "triton"),
         r"requires? (?:a |an |the |at least one )*(?:`?accelerator|CUDA|NVIDIA|GPU|XPU|Intel XPU)\b"
-        r"|\b(?:CUDA|GPU|XPU|accelerator)s? (?:device )?(?:is|are) (?:required|needed)|\bno (?:CUDA )?GPUs? (?:found|detected)"
+        r"|\b(?:CUDA|GPU|XPU|accelerator)s? (?:device )?(?:is|are) (?:required|needed)"
+        r"|\bno (?:CUDA )?GPUs? (?:found|detected)"
         r"|torch not compiled with CUDA|found no NVIDIA driver|no CUDA GPUs are available"
         r"|(?:CUDA|GPU|XPU|accelerator) (?:is |are |was |device )?(?:not (?:available|found|enabled)|unavailable)"
         r"|(?:only|currently only) (?:be )?(?:supported|available|implemented|works?|runs?|supports) "
