@@ -37,6 +37,19 @@ def test_a_missing_operators_title_says_just_that():
     assert title == "aten::median is not implemented for TPU"
 
 
+def test_the_frames_of_the_runner_and_the_folders_of_the_machine_are_not_shown():
+    trace = (
+        'noise\nTraceback (most recent call last):\n  File "/venv/lib/site-packages/_pytest/runner.py", line 1, in x\n'
+        '    hook()\n    ^^^^\n  File "/venv/lib/site-packages/torch/a.py", line 2, in f\n    return g()\n'
+        "RuntimeError: boom"
+    )
+    _, body = draft_issue(a_ready_dossier(repro=a_ready_repro(a_ready_bucket(), traceback=trace)))
+    shown = body[body.index("```pytb") :]
+    assert shown.startswith(
+        '```pytb\nTraceback (most recent call last):\n  File "site-packages/torch/a.py", line 2, in f\n    return g()\n'
+    )
+
+
 def test_the_body_has_its_parts_in_the_readers_order():
     _, body = draft_issue(a_ready_dossier())
     parts = (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tputriage.issues.clean import code, fenced, prose, shorten_middle
 from tputriage.issues.gates import newest_failing, passing_runs
 from tputriage.issues.marker import comment_mark
 from tputriage.issues.policy import DEVICE_VERSION, Policy, place_of
+from tputriage.issues.traces import tidy
 from tputriage.model import Dossier
 from tputriage.rendering import render
 
@@ -47,9 +49,15 @@ def _runs(dossier: Dossier) -> str:
 
 
 def _evidence(dossier: Dossier, policy: Policy) -> str:
-    """The newest run that failed: where, with which versions, and how."""
-    newest = [item for item in dossier.history if item.versions.get(DEVICE_VERSION) == newest_failing(dossier)]
-    mask = policy.cleaner.mask
-    where = f"Seen in {code(mask(newest[-1].place))}, {newest[-1].tests} of its tests.\n\n" if newest else ""
-    last = dossier.bucket.failures[-1]
-    return where + fenced(shorten_middle(mask(last.text or f"{last.exception}: {last.message}"), EVIDENCE), "pytb")
+    """The newest run that failed: where, and how."""
+    version, mask = newest_failing(dossier), policy.cleaner.mask
+    runs = [run for run in dossier.verifications if run.outcome.is_failure and _version(run.versions) == version]
+    reports = [item for item in dossier.history if _version(item.versions) == version]
+    seen = reports[-1].place if reports else f"the repro with torch_tpu {version}"
+    failure = runs[-1].failure if runs and runs[-1].failure and not reports else dossier.bucket.failures[-1]
+    text = tidy(failure.text or f"{failure.exception}: {failure.message}")
+    return f"Seen in {code(mask(seen))}.\n\n{fenced(shorten_middle(mask(text), EVIDENCE), 'pytb')}"
+
+
+def _version(versions: Mapping[str, str]) -> str:
+    return versions.get(DEVICE_VERSION, "")

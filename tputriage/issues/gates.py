@@ -103,10 +103,12 @@ def only_emulated(dossier: Dossier, policy: Policy) -> bool:
 
 
 def newest_failing(dossier: Dossier) -> str:
-    """The newest torch_tpu version that a report or a verification saw fail."""
-    seen = [sighting.versions.get(DEVICE_VERSION, "") for sighting in dossier.history]
-    seen += [run.versions.get(DEVICE_VERSION, "") for run in dossier.verifications if run.outcome.is_failure]
-    return newest(tuple(seen))
+    """The newest torch_tpu version that a report, the repro or a verification saw fail."""
+    seen = [sighting.versions for sighting in dossier.history]
+    seen += [run.versions for run in dossier.verifications if run.outcome.is_failure]
+    # pytest-json-report says nothing of torch_tpu, unless the suite tells it; the repro knows what it was made with.
+    seen += [dossier.repro.versions] if dossier.repro and dossier.repro.status is ReproStatus.VERIFIED else []
+    return newest(tuple(versions.get(DEVICE_VERSION, "") for versions in seen))
 
 
 def why_not_fixed(dossier: Dossier, policy: Policy) -> str:

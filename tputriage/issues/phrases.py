@@ -18,9 +18,15 @@ _HAPPENS = {
 
 
 def subject_of(dossier: Dossier) -> str:
-    """The operator or public function at fault; the exception's source or the test where none is known."""
-    named = (dossier.repro.operator if dossier.repro else "") or dossier.bucket.signature.operator
-    return named or re.sub(r"\[.*", "", dossier.bucket.representative.rpartition("::")[2] or "a test", flags=re.DOTALL)
+    """The operator or public function at fault; the test where none is known.
+
+    A missing operator is named as torch_tpu names it, since that is what is looked for and what one issue is about.
+    """
+    called, operator = dossier.repro.operator if dossier.repro else "", dossier.bucket.signature.operator
+    if dossier.bucket.signature.family == "missing-op" and operator:
+        return operator
+    test = re.sub(r"\[.*", "", dossier.bucket.representative, flags=re.DOTALL).rpartition("::")[2]
+    return called or operator or test or "a test"
 
 
 def happens(dossier: Dossier) -> str:
@@ -34,16 +40,37 @@ def happens(dossier: Dossier) -> str:
 
 
 def condition_words(condition: str, longest: int) -> str:
-    """The first clause of a condition, fit to follow a verb: "for channels_last input"."""
-    clause = re.split(r"[;,.](?:\s|$)", condition.strip(), maxsplit=1)[0]
-    clause = re.sub(r"^(?:it\s+)?(?:fails|raises|crashes|hangs|happens|differs)\s+", "", clause, flags=re.IGNORECASE)
-    if not clause:
-        return ""
-    joined = clause if re.match(r"(?:for|when|on|with|if|in|after|only|under|without|at)\b", clause) else f"({clause})"
-    return shorten(joined, longest)
+    """The clauses of a condition that decide, fit to follow a verb: "for layout channels_last"; "" for none.
+
+    Read are both "layout: fails with channels_last, passes with …; fails with every dtype tried (…)", as minimizing
+    writes it, and a person's "fails for channels_last input; passes contiguous".
+    """
+    words = ""
+    for clause in re.split(r";\s*", condition.strip().rstrip(".")):
+        said = f"{words}, {_clause(clause)}" if words and _clause(clause) else words or _clause(clause)
+        words = said if not words or len(said) <= longest else words
+    return shorten(words, longest)
+
+
+def _clause(clause: str) -> str:
+    axis = re.match(r"(\w+): fails with (.+?)(?:, passes with .*)?$", clause)
+    if axis:
+        return f"with {axis[2]}" if axis[1] == "gradient" else f"for {axis[1]} {axis[2]}"
+    fails = re.match(
+        r"(?:it )?(?:fails|raises|crashes|hangs|differs) ((?:for|when|on|if|in|after|only|under) .*)", clause, re.I
+    )
+    return fails[1] if fails else ""
 
 
 def rerun_command(test_id: str) -> str:
     """A line for a shell that reruns one test, whatever its id holds; an id never reads as an option."""
     given = test_id if not test_id.startswith("-") else f"./{test_id}"
     return f"python -m pytest {shlex.quote(given)}"
+
+
+def expected_words(expected: str) -> str:
+    """What CPU does, as the rest of "On CPU it …"."""
+    clause = expected.strip().rstrip(".").removesuffix(", as on CPU")
+    if clause in ("", "returns", "passes"):
+        return "runs to its end"
+    return clause if re.match(r"[a-z]+s\b", clause) else f"gives {clause}"

@@ -16,14 +16,14 @@ from tputriage.issues.clean import code, fenced, prose, shorten, shorten_middle,
 from tputriage.issues.gates import newest_failing, only_emulated
 from tputriage.issues.marker import END, Mark, mark_of
 from tputriage.issues.masks import Cleaner
-from tputriage.issues.phrases import condition_words, happens, rerun_command, subject_of
+from tputriage.issues.phrases import condition_words, expected_words, happens, rerun_command, subject_of
 from tputriage.issues.policy import DEVICE_VERSION, Policy
+from tputriage.issues.traces import last_error, split_traces, tidy
 from tputriage.model import Dossier, Failure, Repro
 from tputriage.rendering import render
 
 TITLE_LIMIT = 110
 BODY_LIMIT = 65_536  # GitHub: "body is too long (maximum is 65536 characters)"
-CPP_TRACE = "C++ error trace"
 CELL = 300  # characters in a table's cell
 _KNOWN = {
     "torch": "torch",
@@ -96,22 +96,24 @@ def _facts(dossier: Dossier, policy: Policy) -> _Facts:
 
 
 def _actual(dossier: Dossier, failure: Failure) -> str:
-    if dossier.repro and dossier.repro.actual:
-        return dossier.repro.actual
+    """What the traceback shown ends with, so that title, sentence and sample never disagree."""
+    repro = dossier.repro
+    if repro and (repro.actual or repro.traceback):
+        shown = last_error(split_traces(repro.traceback)[0], dossier.bucket.signature.exception)
+        return shown or repro.actual
     return f"{failure.exception}: {failure.message}".removeprefix(": ")
 
 
 def _message(actual: str, failure: Failure) -> str:
-    """The first line of the message of the test shown, so that title and sample never disagree."""
+    """The first line of the message, without its exception's name."""
     line = next((line.strip() for line in actual.splitlines() if line.strip()), "")
     return line.removeprefix(f"{failure.exception}: ").removeprefix(f"{failure.exception.rpartition('.')[2]}: ")
 
 
 def _traces(dossier: Dossier, failure: Failure, cleaner: Cleaner) -> tuple[str, str]:
     whole = (dossier.repro.traceback if dossier.repro else "") or failure.text or failure.message
-    python, found, cpp = cleaner.mask(whole).partition(CPP_TRACE)
-    known = cleaner.mask(dossier.repro.cpp_trace) if dossier.repro else ""
-    return python.strip("\n"), known or (found + cpp).strip()
+    python, cpp = split_traces(cleaner.mask(tidy(whole)))
+    return python, (cleaner.mask(dossier.repro.cpp_trace).strip() if dossier.repro else "") or cpp
 
 
 def _title(facts: _Facts) -> str:
@@ -153,23 +155,26 @@ def _values(facts: _Facts, mark: Mark, budget: Budget) -> Mapping[str, object]:
         "count": len(facts.dossier.bucket.tests),
         "tests": [(code(_cell(facts, test)), count) for test, count in tests[: budget.tests]],
         "more": len(tests[budget.tests :]),
-        "rerun": fenced(rerun_command(mask(facts.dossier.bucket.representative)), "sh"),
+        "rerun": fenced(_rerun(facts), "sh"),
         "veto": facts.policy.veto_label,
     }
 
 
 def _sentence(facts: _Facts) -> str:
-    """Actual against expected, in one sentence."""
-    mask, repro = facts.cleaner.mask, facts.repro
-    what = f"{code(mask(subject_of(facts.dossier)))} {prose(mask(happens(facts.dossier)))} on {_device(facts)}"
-    condition = condition_words(repro.condition if repro else "", CELL)
+    """Actual against expected, in one or two short sentences."""
+    mask, dossier = facts.cleaner.mask, facts.dossier
+    what = f"{code(_cell(facts, subject_of(dossier)))} {prose(mask(happens(dossier)))}"
+    called = facts.repro.operator if facts.repro else ""
+    expected = f"On CPU it {_expected(facts)}."
+    if dossier.bucket.signature.family == "missing-op":
+        return f"{what}; {code(_cell(facts, called))} needs it. {expected}" if called else f"{what}. {expected}"
+    condition = condition_words(facts.repro.condition if facts.repro else "", CELL)
     where = f" {prose(mask(condition))}" if condition else ""
-    return f"{what}{where}: {code(shorten(facts.message, CELL))}. Expected, as on CPU: {_expected(facts)}."
+    return f"{what} on TPU{where}: {code(shorten(facts.message, CELL))}. {expected}"
 
 
 def _expected(facts: _Facts) -> str:
-    expected = facts.repro.expected.strip().rstrip(".") if facts.repro else ""
-    return prose(shorten(facts.cleaner.mask(expected), CELL)) or "the same call passes"
+    return prose(_cell(facts, expected_words(facts.repro.expected if facts.repro else "")))
 
 
 def _device(facts: _Facts) -> str:
@@ -185,7 +190,7 @@ def _matrix(facts: _Facts) -> Iterable[tuple[str, str]]:
     verdict, repro = facts.dossier.verdict, facts.repro
     seen: dict[str, str] = dict(verdict.matrix) if verdict else {}
     seen |= {
-        f"knob {name}": outcome for name, outcome in (verdict.knobs if verdict else {}).items() if name not in seen
+        f"with {name}": outcome for name, outcome in (verdict.knobs if verdict else {}).items() if name not in seen
     }
     seen |= {f"repro on {target}": outcome for target, outcome in (repro.targets if repro else {}).items()}
     return seen.items()
@@ -200,6 +205,13 @@ def _cell(facts: _Facts, text: str) -> str:
     """Cut twice: roughly, between words, so that masking is quick and no half secret is left, and then to size."""
     rough = text if len(text) <= 10 * CELL else f"{text[: 10 * CELL].rpartition(' ')[0]} …"
     return shorten(facts.cleaner.mask(rough), CELL)
+
+
+def _rerun(facts: _Facts) -> str:
+    """As it was run here, where that is known: it names the suite's device switch, too."""
+    runs = facts.dossier.verdict.runs if facts.dossier.verdict else ()
+    known = next((run.command for run in runs if run.command and run.outcome.is_failure), "")
+    return facts.cleaner.mask(known) or rerun_command(facts.cleaner.mask(facts.dossier.bucket.representative))
 
 
 def _versions(facts: _Facts) -> Mapping[str, str]:

@@ -1,0 +1,67 @@
+"""The words that title, body and comments share; and every command in them is one that can be parsed."""
+
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.issues.values import a_filed_failure, a_ready_bucket, a_ready_dossier
+from tputriage.cli import commands
+from tputriage.issues.phrases import condition_words, expected_words, rerun_command, subject_of
+
+TEMPLATES = Path(__file__).parent.parent.parent / "templates"
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("layout: fails with channels_last, passes with contiguous; fails with every dtype tried (float32)",
+         "for layout channels_last"),
+        ("dtype: fails with bfloat16, passes with float32; layout: fails with transposed, passes with contiguous",
+         "for dtype bfloat16, for layout transposed"),
+        ("gradient: fails with requires_grad, passes with none", "with requires_grad"),
+        ("fails with every dtype tried (float32, int64); a gradient or none", ""),
+        ("fails for channels_last input of any dtype; passes contiguous", "for channels_last input of any dtype"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_what_decides_follows_the_verb(condition, words):
+    assert condition_words(condition, 60) == words
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        ("returns, as on CPU", "runs to its end"),
+        ("returns a tensor of shape (4, 8)", "returns a tensor of shape (4, 8)"),
+        ("tensor([1.0])", "gives tensor([1.0])"),
+        ("", "runs to its end"),
+    ],
+)
+def test_what_is_expected_follows_cpu(expected, words):
+    assert expected_words(expected) == words
+
+
+@pytest.mark.parametrize("test_id", ["tests/a.py::test_x[a b;$(rm -rf ~)]", "-p=evil.py::test", "t.py::test['\"`\n]"])
+def test_a_test_id_is_one_word_of_the_shell_and_no_option(test_id):
+    words = shlex.split(rerun_command(test_id))
+    assert words[:3] == ["python", "-m", "pytest"]
+    assert words[3:] == [test_id if not test_id.startswith("-") else f"./{test_id}"]
+
+
+def test_without_an_operator_the_test_is_named():
+    bucket = a_ready_bucket(a_filed_failure(test_id="t.py::TestA::test_b[x::y]"))
+    bucket = replace(bucket, signature=replace(bucket.signature, operator=""))
+    assert subject_of(a_ready_dossier(repro=None, bucket=bucket)) == "test_b"
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.md.j2")), ids=lambda path: path.name)
+def test_every_command_of_ours_in_a_template_can_be_parsed(path):
+    for line in re.findall(r"`tputriage (.+?)`", path.read_text("utf-8")):
+        name, *arguments = shlex.split(line)
+        command = commands.get_command(click.Context(commands), name)
+        assert command is not None
+        assert command.make_context(name, list(arguments), resilient_parsing=False)
