@@ -37,7 +37,7 @@ def finish(
 
 
 def _title(draft: Draft, device: str) -> str:
-    called = draft.operator.removeprefix("torch.ops.")
+    called = draft.operator.removesuffix(".default")
     return f"{called} fails on {device}." if called else f"Fails on {device} and passes on CPU."
 
 
