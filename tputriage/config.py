@@ -66,6 +66,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     labels: tuple[str, ...] = ()
     veto_label: str = "tputriage: ignore"
     authors: tuple[str, ...] = ()  # whose markers count, besides our own
+    distinct: tuple[str, ...] = ()  # buckets known to be other bugs than the issues people filed that look like them
     max_new: int = 5
     templates: str = ""
 

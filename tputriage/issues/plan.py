@@ -118,8 +118,8 @@ class _Case:
         if near:
             others = f" (or of {', '.join(f'#{issue.number}' for issue in near[1:4])})" if near[1:] else ""
             return self._skip(
-                f"possible duplicate of #{near[0].number}{others}, which people filed: look, and file it with"
-                f" `--distinct {self.dossier.bucket.id}` if it is another bug",
+                f"possible duplicate of #{near[0].number}{others}, which people filed: if it is another bug, name"
+                f" {self.dossier.bucket.id} in `distinct` in the settings",
                 near[0],
             )
         return self._draft(Action.CREATE, self._evidence())
