@@ -35,11 +35,11 @@ class Collected:
         return sum(self.outcomes.values())
 
     @property
-    def pass_rate(self) -> float:
-        """Passed of those that ran to an end, skipped ones aside; 1.0 where none did."""
+    def pass_rate(self) -> float | None:
+        """Passed of those that ran to an end, skipped ones aside; None where none did."""
         passed = sum(count for name, count in self.outcomes.items() if Outcome(name).is_pass)
         failed = sum(count for name, count in self.outcomes.items() if Outcome(name).is_failure)
-        return passed / (passed + failed) if passed + failed else 1.0
+        return passed / (passed + failed) if passed + failed else None
 
 
 def bucket_reports(

@@ -67,8 +67,9 @@ def test_lone_surrogates_are_stored_as_valid_text(store):
 def test_failures_move_to_the_bucket_of_their_cause(store):
     failure = a_failure()
     add(store, failure)
-    store.save_bucket(a_bucket(bucket_id="bcause", key="cause"), moved=[failure])
-    assert store.dossier("bcause").bucket.tests == (failure.test_id,)
+    store.save_bucket(a_bucket(a_failure(message="the real error"), bucket_id="bcause", key="cause"))
+    assert [dossier.bucket.id for dossier in store.dossiers()] == ["bcause"]
+    assert store.dossier("bcause").bucket.failures[0].message == "the real error"
 
 
 def a_verification(outcome, version):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tputriage.collect import Collected, bucket_reports
-from tputriage.compare import compare, judge_without_runs
+from tputriage.compare import by_file, compare, final_buckets, judge_without_runs
 from tputriage.config import load_settings
 from tputriage.console import Done, progress
 from tputriage.formats import read_report
@@ -32,14 +32,16 @@ def collect(
 ) -> Done:
     """Bad input raises before the store is opened, so the store stays as it was.
 
-    A run that was stopped goes on: only buckets without a verdict, or with failures in a report that is new,
-    are rerun. `again` reruns them all.
+    A run that was stopped goes on: the buckets are taken as they were left, and only those without a verdict, or with
+    failures in a report that is new, are rerun. `again` reruns them all.
     """
     read = [read_report(path, salvage=salvage) for path in reports]
     place = _place(read, root, machine) if rerun else None
     with open_store(store) as opened:
         found = bucket_reports(read, opened.known_keys(), collected_before=_before(opened, read))
         new = _keep(opened, found)
+        if not new:
+            found = replace(found, buckets=opened.buckets_of([report.digest for report in found.reports]))
         first = _judge_at_once(opened, found.buckets)
         if place is None:
             return collected_view(found, first)
@@ -49,7 +51,8 @@ def collect(
             if judge_without_runs(bucket).kind is VerdictKind.UNDECIDED
             and (again or bucket.id in new or first[bucket.id].kind is VerdictKind.UNDECIDED)
         ]
-        return collected_view(found, first | _rerun(opened, place, asked, found, quiet=quiet))
+        found, reruns = _rerun(opened, place, asked, found, quiet=quiet)
+        return collected_view(found, first | reruns)
 
 
 def _place(read: Sequence[Report], root: Path | None, machine: Mapping[str, Any]) -> Place:
@@ -93,24 +96,26 @@ def _judge_at_once(store: Store, buckets: Sequence[Bucket]) -> dict[str, Verdict
 
 def _rerun(
     store: Store, place: Place, buckets: Sequence[Bucket], found: Collected, *, quiet: bool
-) -> dict[str, Verdict]:
-    verdicts: dict[str, Verdict] = {}
+) -> tuple[Collected, dict[str, Verdict]]:
+    """What was collected, with its buckets as they are after the reruns, and the verdicts the reruns gave."""
     if not buckets:
-        return verdicts
+        return found, {}
+    asked = {bucket.id for bucket in buckets}
     tests = [test for bucket in buckets for test in bucket.tests]
+    verdicts: dict[str, Verdict] = {}
+    after: list[Bucket] = []
     with workers(place, tests) as (device, reference), progress("comparing", quiet=quiet) as step:
         for bucket, verdict in compare(
-            buckets, device, reference, limit_s=place.settings.limit_s, order=_order(found), on_progress=step
+            buckets,
+            device,
+            reference,
+            limit_s=place.settings.limit_s,
+            order=by_file(found.tests),
+            on_progress=step,
+            settled=[bucket for bucket in found.buckets if bucket.id not in asked],
         ):
             store.save_bucket(bucket)
             store.save_verdict(bucket.id, verdict)
             verdicts[bucket.id] = verdict
-    return verdicts
-
-
-def _order(found: Collected) -> dict[str, tuple[str, ...]]:
-    """{test file: its node ids in the order they ran}."""
-    files: dict[str, list[str]] = {}
-    for test_id in found.tests:
-        files.setdefault(test_id.split("::", 1)[0], []).append(test_id)
-    return {name: tuple(tests) for name, tests in files.items()}
+            after.append(bucket)
+    return replace(found, buckets=tuple(final_buckets(found.buckets, after))), verdicts

@@ -32,23 +32,22 @@ def collected_view(found: Collected, verdicts: Mapping[str, Verdict]) -> Done:
         "buckets": rows,
         "notes": list(found.notes),
     }
-    numbers = ", ".join(f"{count} {name}" for name, count in found.outcomes.items())
-    rate = f"{found.pass_rate:.1%} of those that ran to an end pass"
     listing = table(
         "",
         ("bucket", "failures", "verdict", "what happens"),
         ((str(row["id"]), str(row["count"]), str(row["verdict"]), str(row["title"])) for row in rows),
         right=("failures",),
     )
-    view: tuple[RenderableType, ...] = (
-        (f"{found.total} tests: {numbers}; {rate}", "", listing)
-        if rows
-        else (
-            f"{found.total} tests: {numbers}; {rate}",
-            "nothing failed",
-        )
-    )
+    view = (_numbers(found), "", listing) if rows else (_numbers(found),)
     return Done(data, view, notes=found.notes)
+
+
+def _numbers(found: Collected) -> str:
+    if not found.total:
+        return "no test ran: look at what pytest said, a run that finds no tests is not a green one"
+    counts = ", ".join(f"{count} {name}" for name, count in found.outcomes.items())
+    rate = "" if found.pass_rate is None else f"; {found.pass_rate:.1%} of those that ran to an end pass"
+    return f"{found.total} tests: {counts}{rate}"
 
 
 def minimized_view(repros: Sequence[Repro]) -> Done:

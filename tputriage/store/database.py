@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -102,13 +103,14 @@ class Store:
                 insert_failures(db, number, bucket.id, bucket.failures)
         return True
 
-    def save_bucket(self, bucket: Bucket, *, moved: Iterable[Failure] = ()) -> None:
-        """Store a bucket that a later step made or renamed, and move the failures of `moved`'s tests into it."""
+    def save_bucket(self, bucket: Bucket) -> None:
+        """Store a bucket as a later step left it; failures that were in another one move, as they now are."""
         with self.transaction() as db:
             insert_bucket(db, bucket)
             db.executemany(
-                "UPDATE failure SET bucket_id = ? WHERE test_id = ? AND json_extract(value, '$.phase') = ?",
-                [(bucket.id, failure.test_id, failure.phase.value) for failure in moved],
+                "UPDATE failure SET bucket_id = ?1, value = ?2"
+                " WHERE test_id = ?3 AND json_extract(value, '$.phase') = ?4 AND bucket_id != ?1",
+                [(bucket.id, dump(item), item.test_id, item.phase.value) for item in bucket.failures],
             )
 
     def save_verdict(self, bucket_id: str, verdict: Verdict) -> None:
@@ -197,10 +199,24 @@ class Store:
         return str(rows[0][0]) if rows else ""
 
     def dossiers(self) -> tuple[Dossier, ...]:
-        """Everything known, the bucket with the most tests first."""
-        rows = self._rows("SELECT id FROM bucket")
+        """Everything known, the bucket with the most tests first; not those whose failures all moved elsewhere."""
+        rows = self._rows("SELECT DISTINCT bucket_id FROM failure")
         found = [self.dossier(row[0]) for row in rows]
         return tuple(sorted(found, key=lambda item: (-len(item.bucket.tests), item.bucket.id)))
+
+    def buckets_of(self, digests: Sequence[str]) -> tuple[Bucket, ...]:
+        """The buckets that failures of these reports are in now, with those failures alone, the largest first."""
+        marks = ", ".join("?" * len(digests))
+        rows = self._rows(
+            "SELECT bucket_id, value FROM failure JOIN report ON report.id = report_id"  # noqa: S608 -- only marks
+            f" WHERE digest IN ({marks}) ORDER BY failure.id",
+            digests,
+        )
+        own: dict[str, list[Failure]] = {}
+        for bucket_id, value in rows:
+            own.setdefault(bucket_id, []).append(load(value, Failure))
+        found = [replace(self._bucket(bucket_id), failures=tuple(failures)) for bucket_id, failures in own.items()]
+        return tuple(sorted(found, key=lambda bucket: (-len(bucket.failures), bucket.id)))
 
     def dossier(self, bucket_id: str) -> Dossier:
         """All that is known of one bucket; raises InputError where there is none of that id."""
