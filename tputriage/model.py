@@ -27,15 +27,11 @@ class Outcome(StrEnum):
 
     @property
     def is_failure(self) -> bool:
-        return self in _FAILURES
+        return self in (Outcome.FAILED, Outcome.ERROR, Outcome.CRASH, Outcome.TIMEOUT)
 
     @property
     def is_pass(self) -> bool:
-        return self in _PASSES
-
-
-_FAILURES = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.CRASH, Outcome.TIMEOUT})
-_PASSES = frozenset({Outcome.PASSED, Outcome.XPASSED, Outcome.XFAILED})
+        return self in (Outcome.PASSED, Outcome.XPASSED, Outcome.XFAILED)
 
 
 class Phase(StrEnum):
