@@ -10,7 +10,7 @@ import pytest
 
 from tests.issues.values import a_filed_failure, a_ready_bucket, a_ready_dossier
 from tputriage.cli import commands
-from tputriage.issues.phrases import condition_words, expected_words, rerun_command, subject_of
+from tputriage.issues.phrases import condition_words, expected_words, happens, rerun_command, subject_of
 
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
 
@@ -56,6 +56,24 @@ def test_without_an_operator_the_test_is_named():
     bucket = a_ready_bucket(a_filed_failure(test_id="t.py::TestA::test_b[x::y]"))
     bucket = replace(bucket, signature=replace(bucket.signature, operator=""))
     assert subject_of(a_ready_dossier(repro=None, bucket=bucket)) == "test_b"
+
+
+@pytest.mark.parametrize(
+    ("family", "words"),
+    [
+        ("missing-op", "is not implemented for TPU"),
+        ("crash-check", "crashes the process"),
+        ("timeout", "hangs"),
+        ("not-close", "gives other numbers than CPU"),
+        ("not-raised", "raises no error"),
+        ("exception", "raises RuntimeError"),
+        ("a family of a later version", "raises RuntimeError"),
+    ],
+)
+def test_the_verb_says_what_happens(family, words):
+    bucket = a_ready_bucket()
+    dossier = a_ready_dossier(bucket=replace(bucket, signature=replace(bucket.signature, family=family)))
+    assert happens(dossier) == words
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.md.j2")), ids=lambda path: path.name)

@@ -7,13 +7,17 @@ import shlex
 
 from tputriage.issues.clean import shorten
 from tputriage.model import Dossier
+from tputriage.signatures.families import BY_NAME, Kind
 
-# By the family's name, or the part of it before a dash.
-_HAPPENS = {
-    "missing-op": "is not implemented for TPU",
-    "crash": "crashes the process",
-    "timeout": "hangs",
-    "numeric": "differs from CPU",
+# What happens, by the family's name, and by its kind where the name says no more.
+_BY_FAMILY = {"not-raised": "raises no error", "attribute-differs": "gives another result than CPU"}
+_BY_KIND = {
+    Kind.MISSING_OP: "is not implemented for TPU",
+    Kind.CRASH: "crashes the process",
+    Kind.TIMEOUT: "hangs",
+    Kind.NUMERIC: "gives other numbers than CPU",
+    Kind.OUT_OF_MEMORY: "runs out of memory",
+    Kind.COMPILE: "does not compile",
 }
 
 
@@ -30,13 +34,12 @@ def subject_of(dossier: Dossier) -> str:
 
 
 def happens(dossier: Dossier) -> str:
-    """The verb: raises X, is not implemented, crashes the process, hangs, differs."""
+    """The verb: raises X, is not implemented, crashes the process, hangs, gives other numbers."""
     signature = dossier.bucket.signature
-    known = _HAPPENS.get(signature.family) or _HAPPENS.get(signature.family.partition("-")[0])
-    if known:
-        return known
+    family = BY_NAME.get(signature.family)
+    known = _BY_FAMILY.get(signature.family) or (_BY_KIND.get(family.kind) if family else None)
     exception = signature.exception.rpartition(".")[2]
-    return f"raises {exception}" if exception else "fails"
+    return known or (f"raises {exception}" if exception else "fails")
 
 
 def condition_words(condition: str, longest: int) -> str:
