@@ -18,6 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from tputriage.errors import InputError
+
 PIPE_WIDTH = 120  # columns where standard output is no terminal
 
 
@@ -54,6 +56,15 @@ def say(done: Done, *, as_json: bool, quiet: bool = False) -> None:
 def tell(text: str) -> None:
     """One plain line on standard error; control characters out of a test's output are shown, not obeyed."""
     sys.stderr.write(visible(text) + "\n")
+
+
+def confirm(question: str) -> bool:
+    """Ask on a terminal; raises InputError where there is none to ask on."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InputError("there is no terminal to ask on: look at --dry-run, then give --yes; nothing was written")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def visible(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`tputriage file-issues`: what is known -> a plan, shown; applied where it was confirmed."""
+"""`tputriage file-issues`: what is known -> a plan, shown; applied through the ledger where it was confirmed."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ import getpass
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from rich.console import RenderableType
 
 from tputriage.config import Settings
-from tputriage.console import Done, table
-from tputriage.errors import InputError
+from tputriage.console import Done, confirm, table, tell
+from tputriage.issues.apply import Filer, Result, apply_plan
+from tputriage.issues.credentials import find_credentials, need_credentials
+from tputriage.issues.github import GitHubTracker
 from tputriage.issues.masks import cleaner_for
 from tputriage.issues.plan import make_plan
 from tputriage.issues.policy import Policy
+from tputriage.issues.survey import survey
 from tputriage.model import Action, Step
 from tputriage.pipeline.place import installed_versions, settings_for
-from tputriage.store import open_store
+from tputriage.store import Store, open_store
+from tputriage.store.ledger import StoredLedger
+from tputriage.targets.tools import gh_token
 
 
 def file_issues(
@@ -32,14 +39,21 @@ def file_issues(
     quiet: bool,
     **given: Any,
 ) -> Done:
-    """Shows the plan with each issue's title and body, and stops there with `dry_run`."""
+    """The plan with each issue's title and body, and unless `dry_run`, what became of it.
+
+    Exit code 1 where a step was tried and did not succeed. Raises InputError where nobody can be asked and `yes`
+    was not given, TrackerError where GitHub cannot be listed: then nothing is filed.
+    """
     settings = settings_for(None, **given)
     policy = policy_for(settings, allow_emulator=allow_emulator, close_fixed=close_fixed)
     with open_store(store, create=False) as opened:
-        steps = make_plan(opened.dossiers(), None, policy)
-    if not dry_run:
-        raise InputError("filing needs --dry-run in this version: copy the texts it shows, nothing was filed")
-    return Done({"plan": [_row(step) for step in steps]}, (_listing(steps), *_texts(steps)))
+        if dry_run:
+            return _planned(_plan(opened, _tracker_if_any(settings), policy))
+        tracker = GitHubTracker(need_credentials(os.environ, gh_token), api_url=settings.api_url)
+        steps = _plan(opened, tracker, policy)
+        if not _agreed(steps, yes):
+            return _planned(steps)
+        return _applied(apply_plan(steps, _filer(tracker, opened, policy)))
 
 
 def policy_for(settings: Settings, *, allow_emulator: bool, close_fixed: bool) -> Policy:
@@ -53,6 +67,7 @@ def policy_for(settings: Settings, *, allow_emulator: bool, close_fixed: bool) -
         labels=settings.labels,
         veto_label=settings.veto_label,
         authors=frozenset(settings.authors),
+        distinct=frozenset(settings.distinct),
         versions=installed_versions(),
         templates=Path(settings.templates) if settings.templates else None,
         cleaner=cleaner_for(os.environ, user=_user(), host=platform.node(), home=str(Path.home())),
@@ -66,12 +81,69 @@ def _user() -> str:
         return ""
 
 
+def _tracker_if_any(settings: Settings) -> GitHubTracker | None:
+    """A dry run looks at GitHub where it may, and plans from what the store remembers where it may not."""
+    credentials = find_credentials(os.environ, gh_token)
+    return GitHubTracker(credentials, api_url=settings.api_url) if credentials else None
+
+
+def _plan(store: Store, tracker: GitHubTracker | None, policy: Policy) -> tuple[Step, ...]:
+    dossiers = store.dossiers()
+    if tracker is None:
+        return make_plan(dossiers, None, policy)
+    policy = replace(policy, authors=policy.authors | {tracker.login()})
+    return make_plan(dossiers, survey(tracker, dossiers, policy), policy)
+
+
+def _filer(tracker: GitHubTracker, store: Store, policy: Policy) -> Filer:
+    return Filer(tracker, StoredLedger(store), barred=policy.barred, authors=policy.authors)
+
+
+def _agreed(steps: Sequence[Step], yes: bool) -> bool:
+    writes = [step for step in steps if step.action is not Action.SKIP]
+    if not writes or yes:
+        return bool(writes)
+    for step in writes:
+        number = f" #{step.issue}" if step.issue else ""
+        tell(f"{step.action}{number}: {step.title}\n    {step.reason}")
+    return confirm(f"write {len(writes)} change{'s' if len(writes) > 1 else ''} to GitHub?")
+
+
+def _planned(steps: Sequence[Step]) -> Done:
+    return Done({"plan": [_row(step) for step in steps]}, (_listing(steps), *_texts(steps)))
+
+
+def _applied(results: Sequence[Result]) -> Done:
+    rows = [
+        {
+            **_row(result.step),
+            "done": result.done,
+            "issue": result.issue,
+            "note": result.note,
+            "problem": result.problem,
+        }
+        for result in results
+    ]
+    shown = (
+        (
+            result.step.action.value,
+            result.step.bucket,
+            f"#{result.issue}" if result.issue else "",
+            result.step.title,
+            result.problem or result.note or ("done" if result.done else result.step.reason),
+        )
+        for result in results
+    )
+    listing = table("", ("action", "bucket", "issue", "title", "what became of it"), shown)
+    return Done({"plan": rows}, (listing,), code=int(any(result.problem for result in results)))
+
+
 def _row(step: Step) -> Mapping[str, Any]:
     row: Mapping[str, Any] = msgspec.to_builtins(step)
     return row
 
 
-def _listing(steps: Sequence[Step]) -> Any:
+def _listing(steps: Sequence[Step]) -> RenderableType:
     rows = (
         (step.action.value, step.bucket, f"#{step.issue}" if step.issue else "", step.title, step.reason)
         for step in steps
@@ -82,3 +154,7 @@ def _listing(steps: Sequence[Step]) -> Any:
 def _texts(steps: Sequence[Step]) -> list[str]:
     shown = [step for step in steps if step.action is not Action.SKIP]
     return [part for step in shown for part in ("", "─" * 80, step.title, "", step.body or step.comment)]
+
+
+def _outcome(result: Result) -> dict[str, object]:
+    return {"done": result.done, "issue": result.issue, "note": result.note, "problem": result.problem}
