@@ -61,6 +61,8 @@ def main():
         counts |= {"kills": 0, "closed_copies": 0}
         for number in range(options.runs):
             add(counts, one_run(url, random.Random(f"{options.seed}-{number}")))
+            if not (number + 1) % 100:
+                print(json.dumps(counts), file=sys.stderr, flush=True)
         pairs = {"pairs": 0, "pair_duplicates": 0, "pair_lost": 0, "pair_copies_closed": 0}
         for number in range(options.pairs):
             add(pairs, one_pair(url, random.Random(f"{options.seed}-pair-{number}")))
