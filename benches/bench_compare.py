@@ -76,6 +76,9 @@ def main() -> None:
         "compare_s": round(ours["compare"], 2),
         "speedup": round(plain / (ours["start"] + ours["compare"]), 1),
         "same_verdicts": verdicts == plain_verdicts,
+        "differing": {
+            test: [verdicts[test], plain_verdicts[test]] for test in verdicts if verdicts[test] != plain_verdicts[test]
+        },
         "pure_test_s_a_slot": round(pure_s, 2),
         "overhead_ratio": round(ours["compare"] / pure_s, 2),
         "plain_runs_repeated": REPEAT_PLAIN,

@@ -5,7 +5,7 @@ import pytest
 from tests.compare.scripted import MISSING_OP, bucket_of
 from tests.helpers import a_failure
 from tputriage.compare.judge import Facts, judge, judge_moved, judge_without_runs
-from tputriage.model import Frame, Outcome, Run, VerdictKind
+from tputriage.model import Frame, Outcome, Phase, Run, VerdictKind
 
 TEST = "tests/test_models.py::TestUnet::test_forward"
 BUCKET = bucket_of(TEST)
@@ -133,3 +133,11 @@ def test_a_run_that_we_ended_for_its_memory_is_no_crash_of_the_device():
     verdict = judge(crash, [run], reference(None))
     assert verdict.kind is VerdictKind.INFRA
     assert "8000 MiB" in verdict.reason
+
+
+def test_a_file_that_cannot_be_imported_here_decides_nothing():
+    words = "No module named 'requests_mock'"
+    broken = a_failure(exception="ModuleNotFoundError", message=words, phase=Phase.COLLECT, outcome=Outcome.ERROR)
+    verdict = judge(BUCKET, device(broken), reference(broken), Facts(device="tpu"))
+    assert verdict.kind is VerdictKind.UNDECIDED
+    assert f"no run on tpu came to an end: ModuleNotFoundError: {words}" in verdict.reason

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tputriage.model import Failure, Outcome, Run, Signature
+from tputriage.model import Failure, Outcome, Phase, Run, Signature
 from tputriage.signatures import family_of, same_bug
 from tputriage.signatures.families import BY_NAME, Kind
 
@@ -49,6 +49,8 @@ def see(wanted: Signature, run: Run) -> Seen:
         return Seen.FOREIGN
     if _died_alike(wanted, run) or (run.failure is not None and same_bug(wanted, run.failure)):
         return Seen.SAME
+    if run.failure is not None and run.failure.phase is Phase.COLLECT:
+        return Seen.NOTHING  # its file cannot be imported here: that is no other way to fail, the test never ran
     if run.failure is not None and kind_of(run.failure) in FOREIGN:
         return Seen.FOREIGN
     return Seen.OTHER
