@@ -9,6 +9,8 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 # Words of PJRT's C interface (pjrt_c_api.h): PJRT_Api is struct_size, extension_start, a version struct of
@@ -18,24 +20,42 @@ WORD = ctypes.sizeof(ctypes.c_void_p)
 CLIENT_CREATE = 15 * WORD
 NUM_OPTIONS = 3 * WORD
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+AUTOLOAD = str(Path(__file__).resolve().parent / "autoload")
+_up: list[str] = []  # the plugin over which this process has its device
 _kept: list[Any] = []  # ctypes callbacks live as long as the process may call them
 
 
 def bring_up(device: str, plugin: str) -> None:
     """Imports torch with `device` registered; raises what torch raises where that cannot be."""
     if plugin:
-        _bring_up_emulator(plugin)
+        os.environ.update(TORCH_DEVICE_BACKEND_AUTOLOAD="0", TPU_LIBRARY_PATH=plugin)
+        bring_up_emulator(plugin)
+        os.environ.update(for_subprocesses(plugin, os.environ))
     # Imported by hand, since the environment of the target has to stand before.
     importlib.import_module("torch").device(device)
 
 
-def _bring_up_emulator(plugin: str) -> None:
-    os.environ["TPU_LIBRARY_PATH"] = plugin
-    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"  # the loader would look for a PCI device, and find none
+def for_subprocesses(plugin: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables with which `import torch` in another process brings up the emulator: see autoload/."""
+    path = environ.get("PYTHONPATH", "")
+    places = [AUTOLOAD, *(place for place in path.split(os.pathsep) if place and place != AUTOLOAD)]
+    return {
+        "TORCH_DEVICE_BACKEND_AUTOLOAD": "1",
+        "TPUTRIAGE_PLUGIN": plugin,
+        "TPU_LIBRARY_PATH": plugin,  # torch_tpu's own entry point may come first, and reads it when imported
+        "PYTHONPATH": os.pathsep.join(places),
+    }
+
+
+def bring_up_emulator(plugin: str) -> None:
+    """Registers the device over `plugin`, once; torch may be in the last line of its own import."""
+    if plugin in _up:
+        return
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     torch = importlib.import_module("torch")
     loader = importlib.import_module("torch_tpu._loader")
-    os.environ["TPU_LIBRARY_PATH"] = plugin  # importing torch_tpu points it to libtpu
+    _up.append(plugin)
+    os.environ["TPU_LIBRARY_PATH"] = plugin  # importing torch_tpu may have pointed it to libtpu
     accept_options(plugin)
     loader._init_device("tpu")
     switch_attention_kernels_off(torch)

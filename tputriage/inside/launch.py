@@ -1,14 +1,13 @@
-"""Runs a script or module as if the target's device were part of this machine: `python launch.py CONFIG_FD`.
+"""Runs a script or module as if the target's device were part of this machine: `python main.py launch CONFIG_FD`.
 
-Standard streams are the caller's. The interpreter is left at once when the program is done: with torch_tpu its
-orderly end takes 8 s. What a program registered with `atexit` still runs, and everything buffered is written.
+The program brings the device up by importing torch, as on a TPU VM. Standard streams are the caller's. The
+interpreter is left at once when the program is done: with torch_tpu its orderly end takes 8 s. What a program
+registered with `atexit` still runs, and everything buffered is written.
 """
 
 from __future__ import annotations
 
 import atexit
-import importlib
-import importlib.util
 import json
 import os
 import runpy
@@ -16,25 +15,11 @@ import sys
 import threading
 import traceback
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-NAME = "tputriage_inside"
-
-
-def load_own_package() -> ModuleType:
-    """See main.py: this folder as a package of its own, and off `sys.path`."""
-    folder = Path(__file__).resolve().parent
-    sys.path[:] = [place for place in sys.path if not place or Path(place).resolve() != folder]
-    spec = importlib.util.spec_from_file_location(
-        NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
-    sys.modules[NAME] = package
-    spec.loader.exec_module(package)
-    return package
+from . import knobs
+from .boot import AUTOLOAD, for_subprocesses
+from .children import flush_output
 
 
 def run_program(argv: list[str], module: bool) -> int:
@@ -78,18 +63,16 @@ def _wait_for_threads() -> None:
             thread.join()
 
 
-def main(fd: int) -> None:
+def run(fd: int) -> None:
+    """Runs what the JSON on `fd` names, and leaves with its exit code."""
     with os.fdopen(fd, "rb") as pipe:
         config: dict[str, Any] = json.loads(pipe.read())
-    importlib.import_module(f"{NAME}.boot").bring_up(config["device"], config["plugin"])
-    importlib.import_module(f"{NAME}.knobs").apply(os.environ, config["device"])
+    if config["plugin"]:
+        os.environ.update(for_subprocesses(config["plugin"], os.environ))
+        sys.path.insert(0, AUTOLOAD)  # PYTHONPATH is read by the next Python only
+    knobs.apply(os.environ, config["device"])
     code = run_program(config["argv"], config["module"])
     _wait_for_threads()
     atexit._run_exitfuncs()
-    importlib.import_module(f"{NAME}.children").flush_output()
+    flush_output()
     os._exit(code)
-
-
-if __name__ == "__main__":
-    load_own_package()
-    main(int(sys.argv[1]))

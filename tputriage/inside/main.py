@@ -1,9 +1,10 @@
-"""The entry of a worker: run as a file by a target's interpreter, which need not have tputriage.
+"""The entry: run as a file by a target's interpreter, which need not have tputriage.
 
-    python main.py REQUESTS_FD ANSWERS_FD
+    python main.py session REQUESTS_FD ANSWERS_FD     a worker, see session.py
+    python main.py launch CONFIG_FD                   one program, see launch.py
 
-Everything else comes as JSON lines over the first descriptor, the configuration first: node ids and paths are
-hostile input and never stand on a command line. This folder is loaded by its path under a name of its own, so
+Everything else comes as JSON over the first descriptor: node ids and paths are hostile input and never stand on
+a command line. This folder is loaded by its path under a name of its own, so
 that nothing else of the site-packages in which tputriage lives comes along.
 """
 
@@ -35,4 +36,4 @@ def load_own_package() -> ModuleType:
 
 if __name__ == "__main__":
     load_own_package()
-    importlib.import_module(f"{NAME}.session").run(int(sys.argv[1]), int(sys.argv[2]))
+    importlib.import_module(f"{NAME}.{sys.argv[1]}").run(*map(int, sys.argv[2:]))

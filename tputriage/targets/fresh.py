@@ -19,7 +19,7 @@ from tputriage.model import Failure, Frame, Outcome, Phase, Run
 from tputriage.targets.runs import death_message, stack_frames
 from tputriage.targets.seam import Target
 
-ENTRY = Path(__file__).parent.parent / "inside" / "launch.py"
+ENTRY = Path(__file__).parent.parent / "inside" / "main.py"
 LAST_WORDS = 16_000
 START_S = 60.0  # importing torch and torch_tpu on a busy machine; comes on top of the script's own limit
 
@@ -55,7 +55,7 @@ def _started(
     theirs, ours = os.pipe()
     try:
         process = subprocess.Popen(
-            [target.python, str(ENTRY), str(theirs)],
+            [target.python, str(ENTRY), "launch", str(theirs)],
             pass_fds=(theirs,),
             env={**os.environ, **target.env, **({"PYTHONFAULTHANDLER": "1"} if streams else {})},
             stdin=subprocess.DEVNULL if streams else None,

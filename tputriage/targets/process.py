@@ -39,7 +39,7 @@ class Process:
         self._in = ours_in
         try:
             self._popen = subprocess.Popen(
-                [python, str(ENTRY), str(theirs_in), str(theirs_out)],
+                [python, str(ENTRY), "session", str(theirs_in), str(theirs_out)],
                 stdin=subprocess.DEVNULL,
                 stdout=self._errors,
                 stderr=self._errors,
