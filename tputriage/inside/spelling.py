@@ -30,7 +30,7 @@ class Speller:
         }
         spelled = [name for name, value in names.items() if not name.startswith("__") and self._is_device(value)]
         self._device_text = "device" if "device" in spelled else spelled[-1] if spelled else repr(device)
-        self._torch = sys.modules.get("torch")
+        self._torch: Any = sys.modules.get("torch")
 
     def spell(self, value: Any, *, exact: bool = False) -> str | None:
         """The expression, or None."""
@@ -149,7 +149,9 @@ def public_name(value: Any) -> str:
     if torch is None or not isinstance(value, type):
         return ""
     rooms = (("torch.nn", torch.nn), ("torch.optim", torch.optim), ("torch", torch))
-    return next((f"{room}.{value.__name__}" for room, held in rooms if getattr(held, value.__name__, 0) is value), "")
+    return next(
+        (f"{room}.{value.__name__}" for room, held in rooms if getattr(held, str(value.__name__), 0) is value), ""
+    )
 
 
 def look_up(chain: str, names: Mapping[str, Any]) -> Any:
@@ -163,8 +165,9 @@ def look_up(chain: str, names: Mapping[str, Any]) -> Any:
 
 def _plain_attribute(value: Any, name: str) -> Any:
     own: Callable[[Any], Any] = lambda held: held.__dict__ if hasattr(held, "__dict__") else {}  # noqa: E731
-    if name in own(value):
-        return own(value)[name]
+    for held in (own(value), own(value).get("_modules"), own(value).get("_parameters")):
+        if isinstance(held, dict) and name in held:
+            return held[name]
     for kind in type(value).__mro__:
         if name in kind.__dict__:
             found = kind.__dict__[name]

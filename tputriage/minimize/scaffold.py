@@ -8,6 +8,7 @@ those values; then its whole function; then the callers. Each proposal is a whol
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from tputriage.minimize.trees import (
     blocks,
     functions,
     path_to,
+    position,
     reads,
     swept,
 )
@@ -104,7 +106,7 @@ def by_values(source: str, trace: Trace) -> Iterator[str]:
     prelude = _prelude(tree, levels)
     for place in reversed(levels):
         for held in _spellings(place.level):
-            for body in (*_alone(place, held), *_whole(place, held)):
+            for body in (*_alone(place, held, trace.values), *_whole(place, held)):
                 yield swept(_assembled(prelude, body))
 
 
@@ -144,11 +146,13 @@ def _assembled(prelude: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> str:
     return f"import torch\n{text}\n" if plain else f"{text}\n"
 
 
-def _alone(place: Place, held: Mapping[str, str]) -> Iterator[list[ast.stmt]]:
+def _alone(place: Place, held: Mapping[str, str], values: Mapping[Position, str]) -> Iterator[list[ast.stmt]]:
     """The failing statement with the values it reads, and the statements that make what cannot be written down."""
     statement = bare(place.path[-1])
-    wrapped = _in_contexts(place.path, statement)
-    for part in [statement] if wrapped is statement else [statement, wrapped]:
+    plain = Valued(values, (ast.Attribute,)).visit(copy.deepcopy(statement))
+    same = ast.dump(plain) == ast.dump(statement)
+    forms = [statement] if same else [plain, statement]
+    for part in dict.fromkeys([*forms, *(_in_contexts(place.path, form) for form in forms)]):
         needed = _needed(part, place.level)
         missing = needed - held.keys()
         if not missing:
@@ -221,3 +225,23 @@ def _needed(statement: ast.AST, level: Level) -> set[str]:
 
 def _assignments(names: set[str], held: Mapping[str, str]) -> list[ast.stmt]:
     return [ast.parse(f"{name} = {held[name]}").body[0] for name in sorted(names) if held.get(name) not in (None, name)]
+
+
+class Valued(ast.NodeTransformer):
+    """Puts the one value that an expression had in its place."""
+
+    def __init__(self, values: Mapping[Position, str], kinds: tuple[type[ast.expr], ...]) -> None:
+        self._values = values
+        self._kinds = kinds
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, self._kinds) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            text = self._values.get(position(node))
+            if text is not None:
+                return ast.parse(text, mode="eval").body
+        found: ast.AST = super().visit(node)
+        return found
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """A bare call is made for what it does, not for its value."""
+        return node if isinstance(node.value, ast.Call) else self.generic_visit(node)

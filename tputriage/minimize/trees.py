@@ -54,9 +54,13 @@ def path_to(body: Sequence[ast.stmt], place: Position) -> list[ast.stmt]:
 
 
 def reads(*nodes: ast.AST) -> set[str]:
-    return {
-        part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
-    }
+    names = (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
+    return {part.id for part in names if isinstance(part.ctx, ast.Load)}
+
+
+def texts(node: ast.AST) -> set[str]:
+    """The strings in it, since a name may be read by one."""
+    return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
 
 
 def binds(*nodes: ast.AST) -> set[str]:
@@ -102,25 +106,25 @@ def _mentions(tree: ast.Module) -> set[str]:
     """Names that are read, whole or as a string, a definition's own reads of itself left out."""
     found: set[str] = set()
     for node in tree.body:
-        inside = reads(node) | {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
-        found |= inside - ({node.name} if isinstance(node, DEFINITIONS) else set())
-        found |= {name for part in ast.walk(node) if isinstance(part, (ast.Global, ast.Nonlocal)) for name in part.names}
+        found |= (reads(node) | texts(node)) - ({node.name} if isinstance(node, DEFINITIONS) else set())
+        declared = (part for part in ast.walk(node) if isinstance(part, (ast.Global, ast.Nonlocal)))
+        found |= {name for part in declared for name in part.names}
     return found
 
 
 def _sweep(block: list[ast.stmt], read: set[str], bold: bool) -> bool:
     kept = [part for part in (_without_unused(node, read, bold) for node in block) if part is not None]
-    if len(kept) == len(block) and all(one is other for one, other in zip(kept, block, strict=True)):
-        return False
-    block[:] = kept or [ast.Pass()]
-    return not (len(block) == 1 and isinstance(block[0], ast.Pass) and not kept and False)
+    changed = len(kept) != len(block) or any(one is not other for one, other in zip(kept, block, strict=True))
+    if changed:
+        block[:] = kept or [ast.Pass()]
+    return changed
 
 
 def _without_unused(node: ast.stmt, read: set[str], bold: bool) -> ast.stmt | None:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return _import_left(node, read)
     if isinstance(node, DEFINITIONS):
-        return node if node.name in read or node.decorator_list and not bold else None
+        return node if node.name in read or (node.decorator_list and not bold) else None
     if bold and isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         plain = all(isinstance(target, ast.Name | ast.Tuple | ast.List) for target in targets)

@@ -1,0 +1,231 @@
+"""From one traced run: what ran, in the order it ran, as one straight script.
+
+Cut off after the failing statement on both devices; without what never ran; the calls on the way to the failure
+inlined; calls and attributes replaced by the value they had. Each proposal is a whole script; the oracle decides.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+
+from tputriage.minimize.scaffold import Level, Place, Trace, Valued, bare, parameters, places
+from tputriage.minimize.trees import DEFINITIONS, Function, binds, blocks, position, reads, swept
+
+STOP = "raise SystemExit(0)"
+KEPT_THOUGH_NOT_RUN = (ast.Global, ast.Nonlocal, ast.Pass)
+
+
+def proposals(source: str, trace: Trace) -> Iterator[str]:
+    """Whole scripts, the boldest first."""
+    straight = straightened(source, trace)
+    if straight is not None:
+        yield swept(straight)
+        yield swept(straight, bold=False)
+    for cut in (True, False):
+        text = pruned(source, trace, cut=cut)
+        yield swept(text, bold=False)
+        yield text
+    for kinds in ((ast.Call, ast.Attribute), (ast.Call,), (ast.Attribute,)):
+        yield swept(valued(source, trace, kinds))
+    for depth in range(1, len(trace.stack)):
+        straight = straightened(source, trace, depth)
+        if straight is not None:
+            yield swept(straight, bold=False)
+
+
+def pruned(source: str, trace: Trace, *, cut: bool) -> str:
+    """Without statements that never ran, and left right after the failing one."""
+    tree = ast.parse(source)
+    if cut:
+        _cut(tree, trace)
+    _prune(tree.body, trace.ran)
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _cut(tree: ast.Module, trace: Trace) -> None:
+    """Both devices stop there: the reference must not need what the device never reached."""
+    levels = places(tree, trace)
+    if not levels:
+        return
+    last = levels[-1]
+    owner = last.path[-2] if len(last.path) > 1 else None
+    for block in blocks(owner) if owner else [last.body]:
+        if last.path[-1] in block:
+            after = block.index(last.path[-1]) + 1
+            block[after:] = ast.parse(STOP).body
+
+
+def _prune(body: list[ast.stmt], ran: frozenset[int]) -> None:
+    kept: list[ast.stmt] = []
+    for node in body:
+        for block in blocks(node):
+            _prune(block, ran)
+        kept.extend(_left(node, ran))
+    body[:] = kept or [ast.Pass()]
+
+
+def _left(node: ast.stmt, ran: frozenset[int]) -> list[ast.stmt]:
+    if not hasattr(node, "lineno") or isinstance(node, KEPT_THOUGH_NOT_RUN) or ast.unparse(node) == STOP:
+        return [node]
+    if isinstance(node, DEFINITIONS) and _lines(node) & ran:
+        return [node]
+    if not _lines(node) & ran:
+        return []
+    if isinstance(node, ast.If):
+        return _branch(node, ran)
+    if isinstance(node, ast.Try) and not node.finalbody and not any(_any_ran(part.body, ran) for part in node.handlers):
+        return [*node.body, *node.orelse]
+    return [node]
+
+
+def _branch(node: ast.If, ran: frozenset[int]) -> list[ast.stmt]:
+    """The branch that was always taken, where the test has no lines in it."""
+    first, second = _any_ran(node.body, ran), _any_ran(node.orelse, ran)
+    if first and second:
+        return [node]
+    return node.body if first else [part for part in node.orelse if not isinstance(part, ast.Pass)]
+
+
+def _any_ran(body: Sequence[ast.stmt], ran: frozenset[int]) -> bool:
+    return any(hasattr(node, "lineno") and _lines(node) & ran for node in body)
+
+
+def _lines(node: ast.stmt) -> frozenset[int]:
+    first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
+    return frozenset(range(first, (node.end_lineno or node.lineno) + 1))
+
+
+def valued(source: str, trace: Trace, kinds: tuple[type[ast.expr], ...]) -> str:
+    """Calls and attributes replaced by the one value that they had."""
+    tree: ast.Module = Valued(trace.values, kinds).visit(ast.parse(source))
+    text = ast.unparse(ast.fix_missing_locations(tree))
+    return f"import torch\n{text}" if "torch." in text and "torch" not in binds(*tree.body) else text
+
+
+def straightened(source: str, trace: Trace, depth: int | None = None) -> str | None:
+    """The calls on the way to the failure inlined, the first `depth` of them; None where one cannot be."""
+    tree = ast.parse(source)
+    levels = places(tree, trace)
+    if len(levels) < 2 or levels[0].function is not None:
+        return None
+    _prune(tree.body, trace.ran)
+    kept = levels if depth is None else levels[: depth + 1]
+    if any(place.path[0] not in place.body for place in kept):
+        return None
+    inner: list[ast.stmt] = [bare(kept[-1].path[-1])]
+    for caller, place in zip(reversed(kept[:-1]), reversed(kept[1:]), strict=True):
+        texts = _bound(caller, place, tree)
+        if texts is None:
+            return None
+        new = _new_names(texts, place, binds(*tree.body))
+        lead = [_Renamed(new).visit(copy.deepcopy(node)) for node in _lead(place.body, place.path, inner, place.level)]
+        inner = [*_assigned(texts, new), *lead]
+    text = ast.unparse(ast.fix_missing_locations(ast.Module(_lead(tree.body, kept[0].path, inner, kept[0].level), [])))
+    return f"import torch\n{text}" if "torch." in text and "torch" not in binds(*tree.body) else text
+
+
+def _lead(body: list[ast.stmt], path: Sequence[ast.stmt], inner: list[ast.stmt], level: Level) -> list[ast.stmt]:
+    """What runs before the last statement of the path, then `inner` in its place."""
+    head = [node for node in body[: body.index(path[0])] if not isinstance(node, ast.Return)]
+    if len(path) == 1:
+        return [*head, *inner]
+    node = path[0]
+    block = next(block for block in blocks(node) if path[1] in block)
+    rest = _lead(block, path[1:], inner, level)
+    if isinstance(node, ast.With):
+        return [*head, ast.With(items=node.items, body=rest)]
+    return [*head, *(_round(node, level) if isinstance(node, ast.For) else []), *rest]
+
+
+def _round(loop: ast.For, level: Level) -> list[ast.stmt]:
+    """The loop's name as it was in the round that failed."""
+    target = ast.unparse(loop.target)
+    text = level.values.get(target, f"next(iter({ast.unparse(loop.iter)}))")
+    return ast.parse(f"{target} = {text}").body
+
+
+def _bound(caller: Place, callee: Place, tree: ast.Module) -> dict[str, str] | None:
+    """The callee's parameters by what the call says, else by the values they had; None where neither is known.
+
+    A key may be several parameters with commas between, for a call with `*expression`.
+    """
+    function = callee.function
+    nodes = (node for node in ast.walk(caller.path[-1]) if isinstance(node, ast.Call))
+    calls = [node for node in nodes if position(node) == caller.level.at]
+    if function is None or not calls:
+        return None
+    texts = _said(function, calls[0], _is_method(function, tree))
+    covered = {name for key in texts for name in key.rstrip(",").split(", ")}
+    for name in sorted(parameters(function) - covered):
+        if name not in callee.level.values:
+            return None
+        texts[name] = callee.level.values[name]
+    return texts
+
+
+def _assigned(texts: Mapping[str, str], new: Mapping[str, str]) -> list[ast.stmt]:
+    """The assignments, those last whose name another one reads."""
+    read = {key: reads(ast.parse(text)) for key, text in texts.items()}
+    order = sorted(texts, key=lambda key: any(key in names for other, names in read.items() if other != key))
+    lines = [(", ".join(new.get(part, part) for part in key.split(", ")), texts[key]) for key in order]
+    return ast.parse("\n".join(f"{name} = {text}" for name, text in lines if name != text)).body
+
+
+def _new_names(texts: Mapping[str, str], place: Place, taken: set[str]) -> dict[str, str]:
+    """Other names for those of the callee's that the module binds too, since its functions may read them.
+
+    Those of the callers may be bound anew: none of them goes on after the failure.
+    """
+    assert place.function is not None
+    own = binds(*place.body) | parameters(place.function)
+    clash = {name for name in own & taken if texts.get(name) != name}
+    return {name: _free(name, taken | own) for name in sorted(clash)}
+
+
+def _said(function: Function, call: ast.Call, method: bool) -> dict[str, str]:
+    """Parameter, or several with commas -> text of what the call gives it."""
+    given = function.args
+    names = [part.arg for part in (*given.posonlyargs, *given.args)]
+    texts: dict[str, str] = {}
+    if method and names:
+        texts[names.pop(0)] = _receiver(call.func, function)
+    stars = [arg for arg in call.args if isinstance(arg, ast.Starred)]
+    if len(stars) == 1 and len(call.args) == 1 and not call.keywords:
+        texts[", ".join(names) + ("," if len(names) == 1 else "")] = ast.unparse(stars[0].value)
+    elif not stars:
+        texts.update(zip(names, map(ast.unparse, call.args), strict=False))
+        texts.update({part.arg: ast.unparse(part.value) for part in call.keywords if part.arg})
+        usual = zip(reversed(names), reversed(given.defaults), strict=False)
+        only = ((part.arg, value) for part, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value)
+        for name, value in [*usual, *only]:
+            texts.setdefault(name, ast.unparse(value))
+    return texts
+
+
+def _receiver(func: ast.expr, function: Function) -> str:
+    """What `self` is: `x` of `x.f()` and of `getattr(x, name)()`; the object itself where it is called."""
+    if isinstance(func, ast.Attribute) and func.attr == function.name:
+        base = ast.unparse(func.value)
+        return "self" if base.startswith("super(") else base
+    if isinstance(func, ast.Call) and isinstance(func.func, ast.Name) and func.func.id == "getattr" and func.args:
+        return ast.unparse(func.args[0])
+    return ast.unparse(func)
+
+
+def _is_method(function: Function, tree: ast.Module) -> bool:
+    plain = any(isinstance(part, ast.Name) and part.id == "staticmethod" for part in function.decorator_list)
+    return not plain and any(isinstance(node, ast.ClassDef) and function in node.body for node in ast.walk(tree))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return next(wish for number in range(2, 1000) if (wish := f"{name}_{number}") not in taken)
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, new: Mapping[str, str]) -> None:
+        self._new = new
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.copy_location(ast.Name(self._new.get(node.id, node.id), node.ctx), node)

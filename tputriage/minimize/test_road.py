@@ -1,0 +1,100 @@
+"""The test road: where the failure is no op at all, the test itself as one script, shrunk.
+
+The flattened test must fail as the test did before anything is shrunk; what stood in the way is said. Then the
+scaffolding around the failure is replaced by what it computed, and the reducer does the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tputriage.errors import TriageError
+from tputriage.minimize import unscaffold
+from tputriage.minimize.device_argument import defaulted
+from tputriage.minimize.draft import Draft, Road
+from tputriage.minimize.flatten import flatten
+from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.reducing import reduce_source, tracer
+from tputriage.model import Failure, Level, Outcome, Run
+from tputriage.targets.runs import run_of, script_job
+from tputriage.targets.seam import Runner
+
+LONGEST_LINE = 200
+
+
+def take_test_road(
+    test_id: str,
+    device: Runner,
+    reference: Runner,
+    oracle: Interesting,
+    *,
+    limit_s: float = 120.0,
+    say: Callable[[str], None] = lambda said: None,
+    on_better: Callable[[str], None] = lambda source: None,
+    seed: int = 0,
+) -> Road:
+    """The smallest script that the test leads to, or what stood in the way of one.
+
+    `on_better` gets every script that fails as wanted, each better than the one before. `Road.runs` are the runs
+    that the oracle did not make.
+    """
+    extra = [1]  # the description
+    say("test road: flattening the test")
+    try:
+        script = flatten(test_id, device)
+    except TriageError as exc:
+        return Road(None, f"the test cannot be written as one script: {exc}", 1)
+    if not oracle(script):
+        return Road(None, _why_not(script, device, reference, oracle, limit_s), 3)
+    on_better(script)
+
+    def counted() -> None:
+        extra[0] += 1
+
+    say("test road: replacing what leads to the failure by what it computed")
+    trace = unscaffold.tracer(device, limit_s=limit_s, counted=counted)
+    best = unscaffold.unscaffolded(script, oracle, trace, on_better)
+    say("test road: shrinking")
+    watch = tracer(device, limit_s=limit_s, counted=counted)
+    best = reduce_source(best, oracle, on_better=on_better, seed=seed, trace=watch)
+    best = defaulted(best, device.target.device)
+    failure = run_script(best, device, limit_s).failure
+    return Road(_draft(best, failure, oracle), runs=extra[0] + 1)
+
+
+def run_script(source: str, runner: Runner, limit_s: float) -> Run:
+    """One run of a script on a target."""
+    job = script_job(source, runner.target.device, limit_s=limit_s)
+    return run_of(next(iter(runner.ask([job]))), runner.target)
+
+
+def _draft(source: str, failure: Failure | None, oracle: Interesting) -> Draft:
+    return Draft(
+        source=source,
+        level=Level.TEST,
+        operator=failure.operator if failure else "",
+        actual=told(failure) if failure else "",
+        expected="the script runs to its end, as on CPU",
+        findings=tuple(oracle.findings),
+        traceback=failure.text if failure else "",
+    )
+
+
+def told(failure: Failure) -> str:
+    """The failure in one line."""
+    first = (failure.message.strip().splitlines() or [""])[0]
+    return f"{failure.exception}: {first}".strip(": ")[:LONGEST_LINE]
+
+
+def _why_not(script: str, device: Runner, reference: Runner, oracle: Interesting, limit_s: float) -> str:
+    """What the flattened test does instead of failing as the test did."""
+    if oracle.exhausted:
+        return "the budget ended before the flattened test was run"
+    run = run_script(script, device, limit_s)
+    if run.outcome is Outcome.PASSED:
+        return f"the flattened test passes on {device.target.name}: something of the suite's session is missing"
+    other = run_script(script, reference, limit_s)
+    if other.failure is not None:
+        return f"the flattened test fails on {reference.target.name} too: {told(other.failure)}"
+    said = told(run.failure) if run.failure else run.outcome
+    return f"the flattened test fails on {device.target.name} in another way: {said}"
