@@ -51,6 +51,8 @@ class World:
     faults: list = field(default_factory=list)
     requests: list = field(default_factory=list)  # (verb, path, body text)
     answers: list = field(default_factory=list)  # (kind of model, data), for the shapes' test
+    moved: dict = field(default_factory=dict)  # former owner/name -> the present one, answered after its redirect
+    facts: dict = field(default_factory=dict)  # of every repository, such as {"archived": True}
     list_lag: int = 0  # requests for which a new issue is missing in listings
     search_lag: int = 1_000_000
     clock: int = 0  # number of requests so far
@@ -177,7 +179,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _fault(self, verb):
         for fault in self.world.faults:
-            if fault.verb in ("", verb) and fault.path in self.path and fault.times > 0:
+            path = fault.path or ("/issues?" if fault.kind == "stale" else "")
+            if fault.verb in ("", verb) and path in self.path and fault.times > 0:
                 fault.times -= 1
                 return fault
         return None
@@ -237,6 +240,12 @@ class _Handler(BaseHTTPRequestHandler):
     def post_token(self, number, query, given):
         self.world.accounts["token-of-app"] = Account("triage-app[bot]", None, is_app_token=True)
         return self._said("InstallationToken", shapes.installation_token("token-of-app"), 201)
+
+    def get_repository(self, repository, query, given):
+        self._account()
+        name = self.world.moved.get(repository, repository)
+        self._issues(name)
+        return self._said("FullRepository", shapes.repository(self.world.base, name, **self.world.facts))
 
     def get_issues(self, repository, query, given):
         self._account()
@@ -403,6 +412,7 @@ _ROUTES = (
     ("GET", r"(?:/api/v3)?/app", _Handler.get_app),
     ("POST", r"(?:/api/v3)?/app/installations/(\d+)/access_tokens", _Handler.post_token),
     ("GET", r"(?:/api/v3)?/search/issues", _Handler.get_search),
+    ("GET", _REPOSITORY, _Handler.get_repository),
     ("GET", _REPOSITORY + "/issues", _Handler.get_issues),
     ("POST", _REPOSITORY + "/issues", _Handler.post_issue),
     ("GET", _REPOSITORY + r"/issues/(\d+)", _Handler.get_issue),

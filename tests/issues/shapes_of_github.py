@@ -149,3 +149,37 @@ def refusal(message, status):
 def invalid(message, field):
     error = {"resource": "Issue", "field": field, "code": "custom", "message": message}
     return {"message": "Validation Failed", "documentation_url": "https://docs.github.com/rest", "errors": [error]}
+
+
+_LINKS = (
+    "archive assignees blobs branches collaborators comments commits compare contents contributors deployments"
+    " downloads events forks git_commits git_refs git_tags git issue_comment issue_events issues keys labels languages merges"
+    " milestones notifications pulls releases ssh stargazers statuses subscribers subscription tags teams trees clone"
+    " mirror hooks svn html"
+)
+_COUNTS = (
+    "forks_count stargazers_count watchers_count size open_issues_count subscribers_count network_count forks"
+    " open_issues watchers"
+)
+
+
+def repository(base, name, **changes):
+    here = f"{base}/repos/{name}"
+    facts = {
+        "id": 99,
+        "node_id": node_id("Repository", 99),
+        "name": name.partition("/")[2],
+        "full_name": name,
+        "owner": user(base, name.partition("/")[0]),
+        "private": False,
+        "url": here,
+        "default_branch": "main",
+        "has_issues": True,
+        "archived": False,
+        "disabled": False,
+    }
+    flags = dict.fromkeys(("fork", "has_projects", "has_wiki", "has_pages", "has_discussions"), False)
+    empty = dict.fromkeys(("description", "homepage", "language", "license"))
+    dates = {name: moment(1) for name in ("pushed_at", "created_at", "updated_at")}
+    links = {f"{link}_url": f"{here}/{link}" for link in _LINKS.split(" ")}
+    return facts | flags | empty | dates | links | dict.fromkeys(_COUNTS.split(" "), 0) | changes

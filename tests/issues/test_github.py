@@ -148,6 +148,19 @@ def test_a_refusal_is_a_sentence_and_is_not_repeated(hub, kind):
     assert len(posts(hub)) == 1
 
 
+def test_a_repository_that_has_moved_is_an_error_with_its_new_name(hub):
+    hub.world.moved["old/name"] = REPOSITORY
+    with pytest.raises(TrackerError, match=f"old/name is {REPOSITORY} now"):
+        a_tracker(hub).list_issues("old/name")
+
+
+@pytest.mark.parametrize("facts", [{"archived": True}, {"has_issues": False}])
+def test_a_repository_that_takes_no_issues_is_an_error(hub, facts):
+    hub.world.facts = facts
+    with pytest.raises(TrackerError, match="takes no issues"):
+        a_tracker(hub).list_issues(REPOSITORY)
+
+
 def test_an_enterprise_server_has_its_api_below_a_path(hub):
     hub.url += "/api/v3"
     assert a_tracker(hub).create(REPOSITORY, "title", "body", ()).number == 1

@@ -33,7 +33,7 @@ def answers():
     return found
 
 
-@pytest.mark.parametrize("kind", ["Issue", "IssueComment", "Label", "PrivateUser"])
+@pytest.mark.parametrize("kind", ["Issue", "IssueComment", "Label", "PrivateUser", "FullRepository"])
 def test_answers_have_the_shape_of_githubs_description(answers, kind):
     assert answers[kind]
     for answer in answers[kind]:

@@ -28,16 +28,22 @@ class IssueAnswer(msgspec.Struct, frozen=True):
 
     number: int
     title: str
-    state: str
-    created_at: str
-    updated_at: str
-    html_url: str
+    state: str = "open"
+    created_at: str | None = None
+    updated_at: str | None = None
+    html_url: str = ""
     body: str | None = None
     user: NamedAnswer | None = None
     labels: tuple[NamedAnswer | str, ...] = ()
     state_reason: str | None = None
     closed_at: str | None = None
     pull_request: Mapping[str, Any] | None = None
+
+
+class RepositoryAnswer(msgspec.Struct, frozen=True):
+    full_name: str
+    archived: bool = False
+    has_issues: bool = True
 
 
 class CommentAnswer(msgspec.Struct, frozen=True):

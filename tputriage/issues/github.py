@@ -22,6 +22,7 @@ from tputriage.issues.answers import (
     CommentAnswer,
     IssueAnswer,
     NamedAnswer,
+    RepositoryAnswer,
     next_page,
     read_answer,
     tracked,
@@ -66,6 +67,7 @@ class GitHubTracker:
         self._sleep = sleep
         self._waited_s = 0.0
         self._login = ""
+        self._known: set[str] = set()  # repositories that are where we look for them
         self._requester = self._client(_authentication(credentials)).requester
 
     def _client(self, auth: github.Auth.Auth) -> github.Github:
@@ -104,6 +106,7 @@ class GitHubTracker:
         return f"{read_answer(data, NamedAnswer).slug}[bot]"
 
     def list_issues(self, repository: str, *, creator: str = "", since_s: float = 0.0) -> tuple[TrackedIssue, ...]:
+        self._check_repository(repository)
         parameters: dict[str, Any] = {"state": "all", "sort": "created", "direction": "desc", "per_page": PAGE}
         parameters |= {"creator": creator} if creator else {}
         parameters |= {"since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since_s))} if since_s else {}
@@ -111,6 +114,20 @@ class GitHubTracker:
         # What is created while we page moves others to the next page: seen twice, and counted once.
         issues = {answer.number: tracked(answer, repository) for answer in found if answer.pull_request is None}
         return tuple(issues[number] for number in sorted(issues))
+
+    def _check_repository(self, repository: str) -> None:
+        """One that has moved is an error: PyGithub follows, and loses the question's `state=all` on the way."""
+        if repository in self._known:
+            return
+        try:
+            answer = self._read(f"/repos/{repository}", RepositoryAnswer)
+        except MissingError:
+            return  # the listing that follows says so
+        if answer.full_name.lower() != repository.lower():
+            raise TrackerError(f"{repository} is {answer.full_name} now: name that with --repo, or in the settings")
+        if answer.archived or not answer.has_issues:
+            raise TrackerError(f"{repository} takes no issues: it is archived, or has them switched off")
+        self._known.add(repository)
 
     def get(self, repository: str, number: int) -> TrackedIssue | None:
         try:
