@@ -153,9 +153,9 @@ def invalid(message, field):
 
 _LINKS = (
     "archive assignees blobs branches collaborators comments commits compare contents contributors deployments"
-    " downloads events forks git_commits git_refs git_tags git issue_comment issue_events issues keys labels languages merges"
-    " milestones notifications pulls releases ssh stargazers statuses subscribers subscription tags teams trees clone"
-    " mirror hooks svn html"
+    " downloads events forks git_commits git_refs git_tags git issue_comment issue_events issues keys labels"
+    " languages merges milestones notifications pulls releases ssh stargazers statuses subscribers subscription"
+    " tags teams trees clone mirror hooks svn html"
 )
 _COUNTS = (
     "forks_count stargazers_count watchers_count size open_issues_count subscribers_count network_count forks"

@@ -1,5 +1,6 @@
 """An issue as a maintainer reads it: title, body, and what hostile reports do to them (nothing)."""
 
+import itertools
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -224,3 +225,10 @@ def test_the_inspection_itself_finds_what_acts():
     assert "script" in page.tags
     assert "@octocat" in page.outside
     assert "@inside" not in page.outside
+
+
+def test_paragraphs_are_not_wrapped_since_github_would_keep_the_breaks():
+    _, body = draft_issue(a_ready_dossier(history=()), POLICY)
+    outside = re.sub(r"^`{3,}.*?^`{3,}$", "", body, flags=re.DOTALL | re.MULTILINE)
+    lines = [line for line in outside.splitlines() if line and not re.match(r"[-|<>#]|\*\*", line)]
+    assert not [pair for pair in itertools.pairwise(outside.splitlines()) if pair[0] in lines and pair[1] in lines]
