@@ -196,7 +196,7 @@ class Repro:
     targets: Mapping[str, str] = field(default_factory=dict)  # target -> "pass" | "fail"
     imports: tuple[str, ...] = ()  # top-level packages outside the standard library
     reason: str = ""  # why it is not verified, or what stood in the way of a shorter road
-    signature_key: str = ""
+    wanted: Signature | None = None  # what the script fails with, where not in the bucket's own words
     operator: str = ""  # the operator or public function at fault, where one is
     actual: str = ""  # last line of what happens on the device
     expected: str = ""  # what CPU does

@@ -12,6 +12,7 @@ from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
 from tputriage.minimize.op_road import take_op_road
+from tputriage.minimize.test_road import take_test_road
 from tputriage.model import Bucket, Failure, Level, Repro, ReproStatus, Run, Signature
 from tputriage.signatures import Kind, same_bug, sign
 from tputriage.signatures.families import BY_NAME
@@ -59,7 +60,7 @@ class Trip:
 def take_roads(case: Case) -> tuple[Draft | None, Trip]:
     """The first road's draft that fails as wanted; None where no road gave one, the trip says why."""
     trip = Trip(case)
-    for road, share in ((_op_road, OP_SHARE),):
+    for road, share in ((_op_road, OP_SHARE), (_test_road, 1.0)):
         oracle = trip.oracle(share)
         told = road(case, oracle)
         trip.runs += told.runs + oracle.runs
@@ -92,11 +93,25 @@ def _op_road(case: Case, oracle: Interesting) -> Road:
     )
 
 
-def _wanted(case: Case, runs: Sequence[Run]) -> Signature:
-    """The bucket's signature; where that names no cause, the one that the script shows."""
+def _test_road(case: Case, oracle: Interesting) -> Road:
+    return take_test_road(
+        case.test_id,
+        case.device,
+        case.reference,
+        oracle,
+        limit_s=case.limit_s,
+        say=case.on_progress,
+        on_better=case.on_better,
+    )
+
+
+def _wanted(case: Case, draft: Draft, runs: Sequence[Run]) -> Signature:
+    """What the script fails with: its own words where it has some, the error shown where the bucket names no cause."""
     family = BY_NAME.get(case.wanted.family)
     failure = next((run.failure for run in runs if run.failure is not None), None)
-    return sign(failure) if failure and family and family.kind is Kind.SECONDARY else case.wanted
+    if draft.wanted is not None or not failure or not family or family.kind is not Kind.SECONDARY:
+        return draft.wanted or case.wanted
+    return sign(failure)
 
 
 def judge_fresh(wanted: Signature, runs: Sequence[Run]) -> str:
@@ -111,7 +126,7 @@ def settle(
     bucket: Bucket, draft: Draft, trip: Trip, source: str, device_runs: Sequence[Run], reference_runs: Sequence[Run]
 ) -> Repro:
     """The repro that a draft is once its script was run in fresh processes."""
-    case, wanted = trip.case, _wanted(trip.case, device_runs)
+    case, wanted = trip.case, _wanted(trip.case, draft, device_runs)
     targets = {
         case.device.target.name: _word(judge_fresh(wanted, device_runs), device_runs),
         case.reference.target.name: _word(judge_fresh(wanted, reference_runs), reference_runs),
@@ -131,7 +146,7 @@ def settle(
         targets=targets,
         imports=third_party_imports(source),
         reason=draft.reason if verified else _why_unverified(device_runs, reference_runs, wanted),
-        signature_key=wanted.key,
+        wanted=wanted,
         operator=draft.operator,
         actual=draft.actual,
         expected=draft.expected,
@@ -162,7 +177,7 @@ def not_reproduced(bucket: Bucket, trip: Trip) -> Repro:
         oracle_runs=trip.runs,
         seconds=round(time.monotonic() - trip.started, 1),
         reason="; ".join(reason for reason in trip.reasons if reason),
-        signature_key=bucket.signature.key,
+        wanted=bucket.signature,
         findings=tuple(trip.findings.values()),
     )
 

@@ -18,6 +18,7 @@ from tputriage.model import Dossier, Repro, ReproStatus, Run, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
 from tputriage.pipeline.place import Place, find_place, settings_for, suite_folder, workers
 from tputriage.pipeline.views import minimized_view
+from tputriage.signatures import regroup
 from tputriage.store import Store, open_store
 from tputriage.targets.fresh import run_script
 from tputriage.targets.seam import Runner, Target
@@ -42,8 +43,9 @@ def minimize(
         known = [dossier.repro for dossier, _ in chosen if _is_done(dossier) and not again]
         todo = [pair for pair in chosen if again or not _is_done(pair[0])]
         made = _minimize_all(opened, todo, root, budget_s, quiet, machine) if todo else []
+        notes = _regroup(opened, made)
     repros = [*(repro for repro in known if repro), *made]
-    return minimized_view(repros)
+    return minimized_view(repros, notes)
 
 
 def _chosen(store: Store, ids: Sequence[str], every: bool) -> list[Chosen]:
@@ -79,6 +81,19 @@ def _minimize_all(
             case = replace(case, on_progress=partial(_told, step, number, len(todo)))
             made.append(_minimize_one(store, place, dossier, case))
     return made
+
+
+def _regroup(store: Store, made: Sequence[Repro]) -> tuple[str, ...]:
+    """The cause outranks the symptom: buckets merge or split by the operators that were found, and it is said."""
+    operators = {repro.test_id: repro.operator for repro in made if repro.status is ReproStatus.VERIFIED}
+    if not any(operators.values()):
+        return ()
+    before = [dossier.bucket for dossier in store.dossiers()]
+    after = regroup(before, operators)
+    for bucket in after.buckets:
+        if bucket not in before:
+            store.save_bucket(bucket)
+    return after.notes
 
 
 def _told(step: Steps, done: int, total: int, said: str) -> None:

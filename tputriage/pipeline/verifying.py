@@ -47,7 +47,7 @@ def _verified(store: Store, place: Place, dossier: Dossier) -> dict[str, str]:
     store.add_verifications(dossier.bucket.id, [replace(run, versions=versions) for run in runs])
     return {
         "bucket": dossier.bucket.id,
-        "result": WORDS[judge_fresh(dossier.bucket.signature, runs)],
+        "result": WORDS[judge_fresh(repro.wanted or dossier.bucket.signature, runs)],
         "script": str(path),
         "target": place.device.name,
     }

@@ -50,7 +50,7 @@ def _numbers(found: Collected) -> str:
     return f"{found.total} tests: {counts}{rate}"
 
 
-def minimized_view(repros: Sequence[Repro]) -> Done:
+def minimized_view(repros: Sequence[Repro], notes: Sequence[str] = ()) -> Done:
     """What `minimize` answers: each repro's script and what its verification said."""
     rows = [_repro_row(repro) for repro in repros]
     failed = any(repro.status is not ReproStatus.VERIFIED for repro in repros)
@@ -58,9 +58,10 @@ def minimized_view(repros: Sequence[Repro]) -> Done:
     for repro in repros:
         view += ["", _verification(repro), *(["", repro.source.rstrip()] if repro.source else [])]
     return Done(
-        {"repros": rows},
+        {"repros": rows, "notes": list(notes)},
         tuple(view[1:]) or ("nothing to minimize: no bucket fails on the target only",),
         code=int(failed),
+        notes=tuple(notes),
     )
 
 
