@@ -45,6 +45,16 @@ def test_a_layout_that_decides_is_kept():
     assert questions <= 15
 
 
+def test_counts_become_small_before_sizes_do():
+    call = Call("torch.f", (Tensor(1, (4, 64), "float32"), 16), {}, ("input", "num_groups"), 2)
+
+    def rule(source):
+        size, groups = (int(found) for found in re.search(r"(\d+), device=device.*x, (\d+)\)", source, re.S).groups())
+        return size > groups and size % groups == 0
+
+    assert shrunk(call, rule)[0] == "x = torch.ones(4, device=device)\ntorch.f(x, 2)\n"
+
+
 def test_a_value_that_decides_is_kept():
     index = Tensor(2, (1,), "int64", fill=Fill.VALUES, values=(7,))
     call = Call("torch.f", (Tensor(1, (8, 4), "float32"), index), {}, ("x", "index"), 2)

@@ -229,6 +229,16 @@ def shrink_sizes(shrink: Shrink) -> None:
         any(shrink.consider(resized(shrink.best, new, tied=tied)) for new in tries for tied in (True, False))
 
 
+def make_counts_small(shrink: Shrink) -> None:
+    """Whole numbers to two: groups, kernel sizes, counts; sizes that depend on them can shrink further then."""
+    assert shrink.best is not None
+
+    def small(value: Value) -> Value:
+        return SMALL if type(value) is int and value > SMALL else value
+
+    shrink.consider(revalued(shrink.best, small))
+
+
 def lower_rank(shrink: Shrink) -> None:
     """One dimension, else one fewer, where every tensor has the same number of them."""
     assert shrink.best is not None
@@ -261,6 +271,7 @@ STEPS = (
     make_values_plain,
     make_contiguous,
     make_float32,
+    make_counts_small,
     shrink_sizes,
     lower_rank,
     make_numbers_plain,
