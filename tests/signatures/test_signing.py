@@ -222,3 +222,10 @@ def test_titles_read_like_a_person_wrote_them(failure, title):
     made = title_of(sign(failure), [failure])
     assert len(made) <= 110
     assert title is None or made == title
+
+
+def test_a_bare_assert_outside_pytest_is_known_by_its_expression():
+    text = "assert relu(x).stride() == x.stride()"
+    wanted = sign(asserting("assert (48, 16, 4, 1) == (48, 1, 12, 3)\n  At index 1 diff: 16 != 1", "test_a", text))
+    assert same_bug(wanted, asserting("", "<module>", text, "repro.py"))
+    assert not same_bug(wanted, asserting("", "<module>", "assert relu(x).shape == x.shape", "repro.py"))

@@ -75,9 +75,12 @@ def same_bug(wanted: Signature, seen: Failure) -> bool:
     """Whether `seen`, perhaps from a standalone script with other frames and shapes, is the wanted bug.
 
     Numeric mismatches are one class: a shrunk script asserts in its own words. For texts that say little
-    the innermost function or the asserted expression must agree. A named operator must agree.
+    the innermost function or the asserted expression must agree. A named operator must agree. A bare assert is
+    known by its expression: pytest writes its values into the message, plain Python writes nothing.
     """
     found = sign(seen)
+    if _share_an_assertion(wanted, found):
+        return True
     kind = BY_NAME[wanted.family].kind if wanted.family in BY_NAME else Kind.EXCEPTION
     if kind is Kind.NUMERIC:
         return BY_NAME[found.family].kind is Kind.NUMERIC and _agree(wanted.operator, found.operator)
@@ -88,6 +91,12 @@ def same_bug(wanted: Signature, seen: Failure) -> bool:
     if BY_NAME[found.family].identity in _VAGUE and kind is Kind.EXCEPTION:
         return _share_a_place(wanted, found)
     return _loose(wanted.template) == _loose(found.template)
+
+
+def _share_an_assertion(wanted: Signature, found: Signature) -> bool:
+    """The same asserted expression: outside pytest a bare assert has no message that could be compared."""
+    asserted = {part for part in wanted.origin if part.startswith("assert ")}
+    return wanted.exception == found.exception == "AssertionError" and any(part in asserted for part in found.origin)
 
 
 def _agree(one: str, other: str) -> bool:
