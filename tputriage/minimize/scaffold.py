@@ -103,7 +103,7 @@ def by_values(source: str, trace: Trace) -> Iterator[str]:
     """The failing statement alone with values for its names, then with what made them; from the inside out."""
     tree = ast.parse(source)
     levels = [_exposed(place) for place in places(tree, trace)]
-    prelude = _prelude(tree, levels)
+    prelude = _prelude(source, tree, levels)
     for place in reversed(levels):
         for held in _spellings(place.level):
             for body in (*_alone(place, held, trace.values), *_whole(place, held)):
@@ -128,16 +128,11 @@ def _spellings(level: Level) -> list[Mapping[str, str]]:
     return [level.values] if level.values == level.exact else [level.values, level.exact]
 
 
-def _prelude(tree: ast.Module, levels: Sequence[Place]) -> list[ast.stmt]:
-    """Imports, definitions and assignments of the module that were made before the failure."""
-    kept: list[ast.stmt] = []
-    last = levels[0].path[0] if levels else None
-    for node in tree.body:
-        if node is last:
-            break
-        if isinstance(node, (*IMPORTS, *DEFINITIONS, ast.Assign, ast.AnnAssign, ast.Try, ast.If)):
-            kept.append(node)
-    return kept
+def _prelude(source: str, tree: ast.Module, levels: Sequence[Place]) -> list[ast.stmt]:
+    """Imports, definitions and assignments of the module that were made before the failure, as they were written."""
+    written = ast.parse(source).body[: tree.body.index(levels[0].path[0]) if levels else 0]
+    kept = (*IMPORTS, *DEFINITIONS, ast.Assign, ast.AnnAssign, ast.Try, ast.If)
+    return [node for node in written if isinstance(node, kept)]
 
 
 def _assembled(prelude: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> str:
@@ -149,7 +144,7 @@ def _assembled(prelude: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> str:
 def _alone(place: Place, held: Mapping[str, str], values: Mapping[Position, str]) -> Iterator[list[ast.stmt]]:
     """The failing statement with the values it reads, and the statements that make what cannot be written down."""
     statement = bare(place.path[-1])
-    plain = Valued(values, (ast.Attribute,)).visit(copy.deepcopy(statement))
+    plain: ast.stmt = Valued(values, (ast.Attribute,)).visit(copy.deepcopy(statement))
     same = ast.dump(plain) == ast.dump(statement)
     forms = [statement] if same else [plain, statement]
     for part in dict.fromkeys([*forms, *(_in_contexts(place.path, form) for form in forms)]):
@@ -234,14 +229,14 @@ class Valued(ast.NodeTransformer):
         self._values = values
         self._kinds = kinds
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         if isinstance(node, self._kinds) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             text = self._values.get(position(node))
             if text is not None:
                 return ast.parse(text, mode="eval").body
-        found: ast.AST = super().visit(node)
-        return found
+        return super().visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """A bare call is made for what it does, not for its value."""
-        return node if isinstance(node.value, ast.Call) else self.generic_visit(node)
+        """A bare call is made for what it does, not for its value; its parts have values all the same."""
+        super().generic_visit(node.value if isinstance(node.value, ast.Call) else node)
+        return node

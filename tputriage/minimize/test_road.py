@@ -15,6 +15,7 @@ from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.flatten import flatten
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.reducing import reduce_source, tracer
+from tputriage.minimize.tidying import tidy
 from tputriage.model import Failure, Level, Outcome, Run
 from tputriage.targets.runs import run_of, script_job
 from tputriage.targets.seam import Runner
@@ -57,7 +58,7 @@ def take_test_road(
     say("test road: shrinking")
     watch = tracer(device, limit_s=limit_s, counted=counted)
     best = reduce_source(best, oracle, on_better=on_better, seed=seed, trace=watch)
-    best = defaulted(best, device.target.device)
+    best = tidy(defaulted(best, device.target.device))
     failure = run_script(best, device, limit_s).failure
     return Road(_draft(best, failure, oracle), runs=extra[0] + 1)
 
