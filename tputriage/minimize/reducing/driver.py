@@ -21,6 +21,7 @@ from tputriage.minimize.reducing.passes import Pass, all_passes
 
 PATIENCE = 12  # questions in a row that came to nothing, after which a pass is put off for the others
 MOST_ROUNDS = 60
+BOLD = 10  # passes below this order take away much at once
 
 Oracle = Callable[[str], bool]
 Better = Callable[[str], None]
@@ -58,47 +59,65 @@ class Reduction:
     failed: int = 0  # in a row
     facts: Any = None
     traced: str = ""
+    done: dict[str, tuple[int, int]] = field(default_factory=dict)  # by pass: the shape at which it had nothing more
 
     def run(self, passes: Sequence[Pass]) -> str:
         self.sweeps = sweeping.sweep(self.best) == self.best or self._take(sweeping.sweep(self.best))
-        stale: dict[str, str] = {}  # the script at which a pass last found nothing
         for _ in range(MOST_ROUNDS):
-            hopeful = [one for one in passes if stale.get(one.name) != self.best]
+            hopeful = [one for one in passes if self.done.get(one.name) != self._shape()]
             if not hopeful or self.exhausted:
                 break
-            before = self.best
-            for one in hopeful:
-                self._run_pass(one, PATIENCE)
-            if self.best == before:
-                self._last_resort(hopeful, stale)
+            if not self._short_way(hopeful):
+                self._last_resort(hopeful)
         return self.best
 
-    def _last_resort(self, passes: Sequence[Pass], stale: dict[str, str]) -> None:
-        """Every pass to its end; back to the short way as soon as one pays."""
-        put_off = list(passes)
+    def _short_way(self, passes: Sequence[Pass]) -> bool:
+        """Each pass as long as it pays; whether any did."""
+        before = self.best
+        for one in passes:
+            paid = self._try_pass(one, PATIENCE)
+            if paid and one.order < BOLD:
+                break  # a bold step opens the way for the next
+        return self.best != before
+
+    def _last_resort(self, passes: Sequence[Pass]) -> None:
+        """Those that were put off, to their end; back to the short way as soon as one pays."""
+        put_off = [one for one in passes if self.done.get(one.name) != self._shape()]
         self.chance.shuffle(put_off)
         for one in sorted(put_off, key=lambda one: one.order // 10):
-            before = self.best
-            self._run_pass(one, None)
-            if self.best != before:
+            if self._try_pass(one, None):
                 return
-            stale[one.name] = self.best
+
+    def _try_pass(self, one: Pass, patience: int | None) -> bool:
+        """Whether it paid. One that looked at all it offers in vain is done until the script has another shape."""
+        before = self.best
+        whole = self._run_pass(one, patience)
+        if self.best == before and whole:
+            self.done[one.name] = self._shape()
+        return self.best != before
+
+    def _shape(self) -> tuple[int, int]:
+        """What a pass's chances hang on; smaller values alone open no new way for it."""
+        size = sizes.size_of(self.best)
+        return (size.statements, size.names) if size is not None else (0, 0)
 
     @property
     def exhausted(self) -> bool:
         return bool(getattr(self.interesting, "exhausted", False))
 
-    def _run_pass(self, one: Pass, patience: int | None) -> None:
-        """A group's sites hold for the script they were found in, so each group starts from a fresh look."""
-        place = 0
+    def _run_pass(self, one: Pass, patience: int | None) -> bool:
+        """Whether it came to its end. Each group has a fresh look: sites hold for the script they were found in."""
+        place, whole = 0, True
         while not self.exhausted:
             program = self._program(one.traced)
             groups = one.groups(program) if program is not None else []
             if program is None or place >= len(groups):
-                return
+                return whole
             self.failed = 0
             self._run_group(one, program, groups[place], patience)
+            whole = whole and (patience is None or self.failed < patience)
             place += 1
+        return False
 
     def _program(self, traced: bool) -> Program | None:
         """None where libcst cannot read the script, or where nothing is known of its run and a pass needs that."""

@@ -48,10 +48,28 @@ def is_pure(value: ast.expr) -> bool:
 def _dead(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
     """Statements that can go, each with what is to stand in its place."""
     read = loads(tree)
+    yield from _uncalled(tree)
     for statement, siblings in _bodies(tree):
         left = _left_of(statement, read)
         if left is not None:
             yield statement, left or ("" if len(siblings) > 1 or siblings is tree.body else "pass")
+
+
+def _uncalled(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    """Methods whose name is nowhere asked for, of classes that no library knows and so none calls."""
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} | _words(tree)
+    for node in classes.values():
+        if not all(isinstance(base, ast.Name) and base.id in classes for base in node.bases):
+            continue
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and not method.name.startswith("__") and method.name not in asked:
+                yield method, "" if method is not node.body[0] else "pass"
+
+
+def _words(tree: ast.Module) -> set[str]:
+    """What a `getattr` could be given."""
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def _bodies(tree: ast.Module) -> Iterator[tuple[ast.stmt, Sequence[ast.stmt]]]:

@@ -9,26 +9,26 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import libcst as cst
 
+from tputriage.minimize.names import unbound_names
 from tputriage.minimize.reducing.edits import Program, Site, walk
 from tputriage.minimize.reducing.facts import FrameFacts
 from tputriage.minimize.reducing.passes import Pass
-from tputriage.minimize.reducing.sizes import size_of
 
 MOST_OFFERS = 10
 Lines = list[cst.BaseStatement]
 
 
 def jumps(program: Program) -> Sequence[Sequence[Site]]:
-    """Each frame of the traceback as the place to start from; the smallest scripts first."""
+    """Each frame of the traceback as the place to start from; the innermost first: it leaves the least before it."""
     assert program.facts is not None
     found: dict[str, Site] = {}
     for frame in reversed(program.facts.frames):
         for body in _starts(program, frame):
             site = _from_here(program, body)
-            found.setdefault(program.with_changes([site]) or "", site)
-    found.pop("", None)
-    sizes = {text: size for text in found if (size := size_of(text)) is not None}
-    return [[found[text] for text in sorted(sizes, key=sizes.__getitem__)[:MOST_OFFERS]]]
+            text = program.with_changes([site])
+            if text is not None and not unbound_names(text):
+                found.setdefault(text, site)
+    return [list(found.values())[:MOST_OFFERS]]
 
 
 def _from_here(program: Program, body: Lines) -> Site:
