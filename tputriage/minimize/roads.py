@@ -77,8 +77,12 @@ def _last_line(case: Case, draft: Draft) -> str:
     """What the script itself says on the device: the sizes in its message are not those of the test."""
     answers = case.device.ask([script_job(draft.source, case.device.target.device, limit_s=case.limit_s)])
     failure = next((run_of(answer, case.device.target).failure for answer in answers), None)
-    first = next(iter(failure.message.strip().splitlines()), "") if failure else ""
-    return f"{failure.exception}: {first}" if failure and failure.exception else first
+    if failure is None:
+        return ""
+    # A bare assert says nothing; the line it stands on does.
+    line = failure.frames[-1].text if failure.frames else ""
+    first = next(iter(failure.message.strip().splitlines()), line)
+    return f"{failure.exception}: {first}" if failure.exception else first
 
 
 def _op_road(case: Case, oracle: Interesting) -> Road:
