@@ -14,16 +14,20 @@ import runpy
 import sys
 import threading
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import knobs
 from .boot import AUTOLOAD, for_subprocesses
 from .children import flush_output
+from .record import script_failure
+from .wire import encode
 
 
-def run_program(argv: list[str], module: bool) -> int:
-    """The exit code with which Python itself would have left."""
+def run_program(argv: list[str], module: bool, note: Callable[[BaseException], None]) -> int:
+    """The exit code with which Python itself would have left; `note` gets what made it other than 0."""
     sys.argv = list(argv)
     sys.path.insert(0, os.getcwd() if module else str(Path(argv[0]).resolve().parent))
     try:
@@ -32,10 +36,14 @@ def run_program(argv: list[str], module: bool) -> int:
         else:
             runpy.run_path(argv[0], run_name="__main__")
     except SystemExit as exc:
-        return _code_of(exc)
+        code = _code_of(exc)
+        if code:
+            note(exc)
+        return code
     except KeyboardInterrupt:
         return 130
     except BaseException as exc:
+        note(exc)
         _show(exc)
         return 1
     return 0
@@ -56,6 +64,12 @@ def _show(exc: BaseException) -> None:
     traceback.print_exception(type(exc), exc, trace)
 
 
+def _note(fd: int, path: str, exc: BaseException) -> None:
+    if fd >= 0:
+        folder, name = os.path.split(path)
+        os.write(fd, encode(script_failure(exc, name, folder)))
+
+
 def _wait_for_threads() -> None:
     """As Python does before its exit handlers: non-daemon threads come to their end."""
     for thread in threading.enumerate():
@@ -63,15 +77,15 @@ def _wait_for_threads() -> None:
             thread.join()
 
 
-def run(fd: int) -> None:
-    """Runs what the JSON on `fd` names, and leaves with its exit code."""
+def run(fd: int, record_fd: int = -1) -> None:
+    """Runs what the JSON on `fd` names, and leaves with its exit code; a failure is recorded on `record_fd`."""
     with os.fdopen(fd, "rb") as pipe:
         config: dict[str, Any] = json.loads(pipe.read())
     if config["plugin"]:
         os.environ.update(for_subprocesses(config["plugin"], os.environ))
         sys.path.insert(0, AUTOLOAD)  # PYTHONPATH is read by the next Python only
     knobs.apply(os.environ, config["device"])
-    code = run_program(config["argv"], config["module"])
+    code = run_program(config["argv"], config["module"], partial(_note, record_fd, config["argv"][0]))
     _wait_for_threads()
     atexit._run_exitfuncs()
     flush_output()

@@ -19,7 +19,13 @@ MOST_FRAMES = 200
 MOST_CAUSES = 8
 _HERE = str(Path(__file__).resolve().parent) + os.sep
 # Frames of the machinery that called the test, as pytest leaves them out of its reports too.
-_MACHINERY = (f"{os.sep}_pytest{os.sep}", f"{os.sep}pluggy{os.sep}", _HERE, f"{os.sep}unittest{os.sep}case.py")
+_MACHINERY = (
+    f"{os.sep}_pytest{os.sep}",
+    f"{os.sep}pluggy{os.sep}",
+    _HERE,
+    f"{os.sep}unittest{os.sep}case.py",
+    "<frozen runpy>",
+)
 
 
 def failure(exc: BaseException, *, test_id: str, phase: str, outcome: str, root: str = "") -> dict[str, Any]:
@@ -34,6 +40,12 @@ def failure(exc: BaseException, *, test_id: str, phase: str, outcome: str, root:
         "text": cut_middle("".join(_lines(exc)), LONGEST_TEXT),
         "causes": [f"{type_name(cause)}: {message_of(cause)}" for cause in causes(exc)],
     }
+
+
+def script_failure(exc: BaseException, name: str, folder: str) -> dict[str, Any]:
+    """The record of what made a script fail; leaving with a code other than 0 is one too."""
+    found = failure(exc, test_id=name, phase="call", outcome="failed", root=folder)
+    return found | {"message": f"the script left with code {exc.code!r}"} if isinstance(exc, SystemExit) else found
 
 
 def plain_failure(message: str, *, test_id: str, phase: str, outcome: str, exception: str = "") -> dict[str, Any]:
@@ -69,7 +81,7 @@ def message_of(exc: BaseException) -> str:
 def frames(trace: TracebackType | None, root: str = "") -> list[dict[str, Any]]:
     """Outermost first, without the machinery that called the test; all of them where nothing else is left."""
     found = [_frame(frame, line, root) for frame, line in traceback.walk_tb(trace)]
-    kept = [entry for entry in found if not any(part in entry["path"] for part in _MACHINERY)] or found
+    kept = [entry for entry in found if not _is_machinery(entry["path"])] or found
     if len(kept) > MOST_FRAMES:
         kept = kept[: MOST_FRAMES // 2] + kept[-MOST_FRAMES // 2 :]
     return kept
@@ -85,6 +97,10 @@ def causes(exc: BaseException) -> Iterator[BaseException]:
         seen.add(id(following))
         yield following
         exc = following
+
+
+def _is_machinery(path: str) -> bool:
+    return any(part in path for part in _MACHINERY)
 
 
 def cut_middle(text: str, limit: int) -> str:
@@ -103,8 +119,11 @@ def _frame(frame: Any, line: int, root: str) -> dict[str, Any]:
 
 
 def _lines(exc: BaseException) -> list[str]:
+    trace = exc.__traceback__
+    while trace is not None and trace.tb_next is not None and _is_machinery(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
     try:
-        return traceback.format_exception(exc)
+        return traceback.format_exception(type(exc), exc, trace)
     except BaseException:
-        trace = traceback.format_list(traceback.extract_tb(exc.__traceback__))
-        return ["Traceback (most recent call last):\n", *trace, f"{type_name(exc)}: {message_of(exc)}\n"]
+        shown = traceback.format_list(traceback.extract_tb(trace))
+        return ["Traceback (most recent call last):\n", *shown, f"{type_name(exc)}: {message_of(exc)}\n"]

@@ -97,20 +97,16 @@ def run_script(
             exec(compile(source, path, "exec"), module.__dict__)
     except SystemExit as exc:
         if exc.code not in (None, 0):
-            failures = [_left(exc, name)]
+            caught(exc)
+            failures = [record.script_failure(exc, name, folder)]
     except BaseException as exc:
         caught(exc)
-        failures = [record.failure(exc, test_id=name, phase="call", outcome="failed", root=folder)]
+        failures = [record.script_failure(exc, name, folder)]
     return {
         "outcome": "failed" if failures else "passed",
         "failures": failures,
         "duration_s": round(time.perf_counter() - started, 6),
     }
-
-
-def _left(exc: SystemExit, name: str) -> Value:
-    found = record.failure(exc, test_id=name, phase="call", outcome="failed")
-    return found | {"message": f"the script left with code {exc.code!r}"}
 
 
 def _not_there(session: Session, name: str, test_id: str) -> Value:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from tputriage.config import find_suite
 from tputriage.pipeline.place import settings_for
 from tputriage.targets.catalogue import find_target
 from tputriage.targets.fresh import launch
 
 
 def run(program: str, arguments: Sequence[str], *, module: bool, target: str | None, plugin: str | None) -> int:
-    """The program's own exit code."""
+    """The program's own exit code. In a suite's folder the suite is told its device, unless the caller does that."""
     settings = settings_for(None, target=target, plugin=plugin)
-    return launch(find_target(settings.target, settings), (program, *arguments), module=module)
+    found = find_target(settings.target, settings)
+    suite = find_suite(Path.cwd())
+    switch = settings.device_env or (suite.device_env if suite else "")
+    env = {**settings.env, **({switch: found.device} if switch else {})}
+    return launch(found, (program, *arguments), module=module, env=env)

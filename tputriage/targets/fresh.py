@@ -10,13 +10,14 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from tputriage.errors import TargetError
-from tputriage.model import Failure, Frame, Outcome, Phase, Run
-from tputriage.targets.runs import death_message, stack_frames
+from tputriage.model import Failure, Outcome, Phase, Run
+from tputriage.targets.runs import death_message, failure_of, stack_frames
 from tputriage.targets.seam import Target
 
 ENTRY = Path(__file__).parent.parent / "inside" / "main.py"
@@ -24,17 +25,21 @@ LAST_WORDS = 16_000
 START_S = 60.0  # importing torch and torch_tpu on a busy machine; comes on top of the script's own limit
 
 
-def run_script(target: Target, path: Path, *, limit_s: float, times: int = 1) -> list[Run]:
+def run_script(target: Target, path: Path, *, limit_s: float, times: int = 1, start_s: float = START_S) -> list[Run]:
     """The script on the target, `times` times, each in a fresh process that is told the device.
 
-    Raises TargetError where the interpreter cannot be started at all.
+    `start_s` is for starting up, on top of the script's own limit. Raises TargetError where the interpreter
+    cannot be started at all.
     """
-    return [_run_once(target, path, limit_s) for _ in range(times)]
+    return [_run_once(target, path, limit_s, start_s) for _ in range(times)]
 
 
-def launch(target: Target, argv: Sequence[str], *, module: bool = False) -> int:
-    """Runs a script, or with `module` a module, with our own standard streams; its exit code, as a shell has it."""
-    with _started(target, argv, module) as process:
+def launch(target: Target, argv: Sequence[str], *, module: bool = False, env: Mapping[str, str] | None = None) -> int:
+    """Runs a script, or with `module` a module, with our own standard streams; its exit code, as a shell has it.
+
+    `env` is for what the caller's own environment does not set: a suite's device switch, for one.
+    """
+    with _started(target, argv, module, env={**(env or {}), **os.environ}) as process:
         code = _wait_through_interrupts(process)
     return code if code >= 0 else 128 - code
 
@@ -49,19 +54,25 @@ def _wait_through_interrupts(process: subprocess.Popen[bytes]) -> int:
 
 
 def _started(
-    target: Target, argv: Sequence[str], module: bool, streams: tuple[BinaryIO, BinaryIO] | None = None
+    target: Target,
+    argv: Sequence[str],
+    module: bool,
+    files: tuple[BinaryIO, BinaryIO, BinaryIO] | None = None,
+    env: Mapping[str, str] = os.environ,
 ) -> subprocess.Popen[bytes]:
+    """The process; `files` take its stdout, its stderr and the record of what it raised, else both are ours."""
     config = {"argv": list(argv), "module": module, "device": target.device, "plugin": target.plugin}
     theirs, ours = os.pipe()
+    record = [files[2].fileno()] if files else []
     try:
         process = subprocess.Popen(
-            [target.python, str(ENTRY), "launch", str(theirs)],
-            pass_fds=(theirs,),
-            env={**os.environ, **target.env, **({"PYTHONFAULTHANDLER": "1"} if streams else {})},
-            stdin=subprocess.DEVNULL if streams else None,
-            stdout=streams[0] if streams else None,
-            stderr=streams[1] if streams else None,
-            start_new_session=streams is not None,
+            [target.python, str(ENTRY), "launch", str(theirs), *map(str, record)],
+            pass_fds=(theirs, *record),
+            env={**env, **target.env, **({"PYTHONFAULTHANDLER": "1"} if files else {})},
+            stdin=subprocess.DEVNULL if files else None,
+            stdout=files[0] if files else None,
+            stderr=files[1] if files else None,
+            start_new_session=files is not None,
         )
     except OSError as exc:
         os.close(ours)
@@ -73,24 +84,26 @@ def _started(
     return process
 
 
-def _run_once(target: Target, path: Path, limit_s: float) -> Run:
+def _run_once(target: Target, path: Path, limit_s: float, start_s: float) -> Run:
     started = time.monotonic()
-    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as words:
-        process = _started(target, (str(path.resolve()), target.device), False, (printed, words))
-        code = _wait(process, limit_s + START_S)
-        text = _end_of(words)
+    argv = (str(path.resolve()), target.device)
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as words, tempfile.TemporaryFile() as record:
+        code = _wait(_started(target, argv, False, (printed, words, record)), limit_s + start_s)
+        text, said, raised = _end_of(words), _end_of(printed), _end_of(record)
     outcome = _outcome(code)
     number = -code if code is not None and code < 0 else None
-    return Run(
+    run = Run(
         test_id=path.name,
         target=target.name,
         outcome=outcome,
-        failure=None if outcome is Outcome.PASSED else _failure(path.name, outcome, text, number, limit_s),
         seconds=round(time.monotonic() - started, 4),
         signal=number,
-        last_words=text if outcome is not Outcome.PASSED else "",
+        last_words="" if outcome is Outcome.PASSED else text,
         command=shlex.join(["tputriage", "run", "--target", target.name, str(path), target.device]),
     )
+    if outcome is Outcome.FAILED and raised:
+        return replace(run, failure=failure_of(json.loads(raised), {"output": said, "duration_s": run.seconds}))
+    return run if outcome is Outcome.PASSED else replace(run, failure=_told(run, text, code, limit_s))
 
 
 def _end_of(file: BinaryIO) -> str:
@@ -116,43 +129,19 @@ def _outcome(code: int | None) -> Outcome:
     return Outcome.CRASH if code < 0 else Outcome.FAILED if code else Outcome.PASSED
 
 
-def _failure(test_id: str, outcome: Outcome, text: str, number: int | None, limit_s: float) -> Failure:
-    """Told from the traceback, or the native dump, at the end of the output."""
-    if outcome is Outcome.FAILED:
-        exception, message = _last_exception(text)
+def _told(run: Run, text: str, code: int | None, limit_s: float) -> Failure:
+    """What the end of stderr tells of a process that had no time for a record."""
+    if run.outcome is Outcome.CRASH:
+        message = death_message(text, run.signal)
     else:
-        exception = ""
-        message = death_message(text, number) if outcome is Outcome.CRASH else f"did not end within {limit_s:g} s"
+        message = f"did not end within {limit_s:g} s" if code is None else f"the script left with code {code}"
     return Failure(
-        test_id=test_id,
-        phase=Phase.CRASH if outcome is Outcome.CRASH else Phase.CALL,
-        outcome=outcome,
-        exception=exception,
+        test_id=run.test_id,
+        phase=Phase.CRASH if run.outcome is Outcome.CRASH else Phase.CALL,
+        outcome=run.outcome,
         message=message,
-        frames=stack_frames(text) if outcome is not Outcome.FAILED else _traceback(text),
+        frames=stack_frames(text),
         text=text,
-        signal=number,
+        duration_s=run.seconds,
+        signal=run.signal,
     )
-
-
-def _last_exception(text: str) -> tuple[str, str]:
-    """(type, message) of the last traceback; the last line where there is none, as after `sys.exit("…")`."""
-    _, found, rest = text.rpartition("Traceback (most recent call last):\n")
-    lines = rest.splitlines()
-    first = next((number for number, line in enumerate(lines) if line and not line.startswith(" ")), None)
-    if not found or first is None:
-        return "", text.strip().rpartition("\n")[2]
-    exception, _, message = lines[first].partition(": ")
-    return exception, "\n".join([message, *lines[first + 1 :]]).strip()
-
-
-def _traceback(text: str) -> tuple[Frame, ...]:
-    _, _, rest = text.rpartition("Traceback (most recent call last):\n")
-    frames = []
-    lines = rest.splitlines()
-    for place, following in zip(lines, [*lines[1:], ""], strict=True):
-        parts = place.strip().split('"')
-        if place.startswith('  File "') and len(parts) == 3:
-            line, _, function = parts[2].removeprefix(", line ").partition(", in ")
-            frames.append(Frame(parts[1], int(line), function, following.strip()))
-    return tuple(frames)

@@ -1,0 +1,99 @@
+"""Which targets this machine has, and what is said about those it has not."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.targets.conftest import target_or_skip
+from tputriage.config import Settings, TargetRow
+from tputriage.errors import TargetError
+from tputriage.targets.catalogue import PLUGINS, chips, find_target
+
+
+@pytest.fixture
+def bare_python(tmp_path):
+    """An interpreter without site-packages."""
+    path = tmp_path / "python"
+    path.write_text(f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n', "utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_reference_is_clean_of_torch_tpu():
+    target = find_target("cpu", Settings())
+    assert (target.device, target.plugin) == ("cpu", "")
+    assert target.env["TORCH_DEVICE_BACKEND_AUTOLOAD"] == "0"
+
+
+def test_nothing_here_imports_torch():
+    find_target("cpu", Settings())
+    assert "torch" not in sys.modules
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("name", sorted(PLUGINS))
+def test_each_plugin_is_found_by_its_name(name):
+    target_or_skip("emulator")
+    assert Path(find_target("emulator", Settings(plugin=name)).plugin).is_file()
+
+
+@pytest.mark.emulator
+def test_a_plugin_is_found_by_its_path(tmp_path):
+    target_or_skip("emulator")
+    plugin = tmp_path / "plugin.so"
+    plugin.touch()
+    assert find_target("emulator", Settings(plugin=str(plugin))).plugin == str(plugin)
+
+
+@pytest.mark.emulator
+def test_a_plugin_that_is_not_there_is_one_clear_line():
+    target_or_skip("emulator")
+    with pytest.raises(TargetError, match=r"no PJRT plugin at /no/plugin\.so: name a file, or one of xla, lammps"):
+        find_target("emulator", Settings(plugin="/no/plugin.so"))
+
+
+@pytest.mark.parametrize(("name", "install"), [("emulator", "tputriage[emulator]"), ("tpu", "tputriage[tpu]")])
+def test_what_is_missing_is_named_with_what_to_install(bare_python, name, install):
+    with pytest.raises(TargetError) as caught:
+        find_target(name, Settings(python=bare_python))
+    assert install in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(chips() > 0, reason="this machine has a TPU")
+@pytest.mark.emulator
+def test_hardware_that_is_not_there_is_said_plainly():
+    target_or_skip("emulator")
+    with pytest.raises(TargetError, match="shows none; --target emulator needs none"):
+        find_target("tpu", Settings())
+
+
+@pytest.mark.skipif(chips() > 0, reason="this machine has a TPU")
+@pytest.mark.emulator
+def test_auto_takes_the_emulator_where_there_is_no_chip():
+    target_or_skip("emulator")
+    assert find_target("auto", Settings()).name == "emulator"
+
+
+def test_an_unknown_target_lists_those_that_are_known():
+    with pytest.raises(TargetError, match="take one of auto, tpu, emulator, cpu"):
+        find_target("gpu", Settings())
+
+
+def test_a_target_of_the_users_is_taken_as_written():
+    row = TargetRow(device="cpu", env={"A": "1"}, slots=3)
+    target = find_target("mine", Settings(targets={"mine": row}))
+    assert (target.name, target.device, target.slots, target.env["A"]) == ("mine", "cpu", 3, "1")
+
+
+def test_a_shipped_target_can_be_changed():
+    row = TargetRow(device="cpu", env={"A": "1"}, slots=1)
+    target = find_target("cpu", Settings(targets={"cpu": row}))
+    assert target.env == {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "A": "1"}
+    assert target.slots == 1
+
+
+def test_an_interpreter_that_cannot_run_is_one_line(tmp_path):
+    with pytest.raises(TargetError, match="cannot be used"):
+        find_target("cpu", Settings(python=str(tmp_path / "python")))
