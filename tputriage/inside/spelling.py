@@ -145,7 +145,7 @@ class Speller:
 
 def public_name(value: Any) -> str:
     """`torch.nn.Linear` and its like; "" for what is not a class of torch's public rooms."""
-    torch = sys.modules.get("torch")
+    torch: Any = sys.modules.get("torch")
     if torch is None or not isinstance(value, type):
         return ""
     rooms = (("torch.nn", torch.nn), ("torch.optim", torch.optim), ("torch", torch))

@@ -57,13 +57,15 @@ def _cut(tree: ast.Module, trace: Trace) -> None:
             block[after:] = ast.parse(STOP).body
 
 
-def _prune(body: list[ast.stmt], ran: frozenset[int]) -> None:
+def _prune(body: list[ast.stmt], ran: frozenset[int], needed: bool = True) -> None:
+    """In place; a block that has to be there keeps a `pass`."""
     kept: list[ast.stmt] = []
     for node in body:
+        optional = [id(getattr(node, name, None)) for name in ("orelse", "finalbody")]
         for block in blocks(node):
-            _prune(block, ran)
+            _prune(block, ran, id(block) not in optional)
         kept.extend(_left(node, ran))
-    body[:] = kept or [ast.Pass()]
+    body[:] = kept or ([ast.Pass()] if needed else [])
 
 
 def _left(node: ast.stmt, ran: frozenset[int]) -> list[ast.stmt]:
@@ -107,13 +109,11 @@ def valued(source: str, trace: Trace, kinds: tuple[type[ast.expr], ...]) -> str:
 def straightened(source: str, trace: Trace, depth: int | None = None) -> str | None:
     """The calls on the way to the failure inlined, the first `depth` of them; None where one cannot be."""
     tree = ast.parse(source)
+    _prune(tree.body, trace.ran)
     levels = places(tree, trace)
     if len(levels) < 2 or levels[0].function is not None:
         return None
-    _prune(tree.body, trace.ran)
     kept = levels if depth is None else levels[: depth + 1]
-    if any(place.path[0] not in place.body for place in kept):
-        return None
     inner: list[ast.stmt] = [bare(kept[-1].path[-1])]
     for caller, place in zip(reversed(kept[:-1]), reversed(kept[1:]), strict=True):
         texts = _bound(caller, place, tree)

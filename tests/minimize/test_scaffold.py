@@ -1,0 +1,161 @@
+"""Scripts made of what a traced run held: on CPU, with a bug that is a raise or an assert."""
+
+import ast
+
+import pytest
+
+from tests.minimize.helpers import Rule
+from tputriage.config import Settings
+from tputriage.minimize.scaffold import Level, Trace, by_values
+from tputriage.minimize.straighten import pruned, straightened, valued
+from tputriage.minimize.trees import swept
+from tputriage.minimize.unscaffold import tracer, unscaffolded
+from tputriage.targets.catalogue import find_target
+from tputriage.targets.worker import Worker
+
+TESTER = """import sys
+import torch
+device = sys.argv[1]
+
+class Tester:
+    size = 3
+
+    def get_config(self):
+        return {"size": self.size, "name": "tiny"}
+
+    def build(self, size, name):
+        assert name == "tiny"
+        return torch.ones(size, 2).to(device)
+
+    def check_shape(self):
+        assert self.build(**self.get_config()).shape == (3, 2)
+
+    def check_bug(self, scale):
+        model = self.build(**self.get_config())
+        with torch.no_grad():
+            doubled = model * scale
+            torch.linalg.inv(doubled)
+        assert doubled.shape == (3, 2)
+
+def main():
+    tester = Tester()
+    for name in ["check_shape"]:
+        getattr(tester, name)()
+    tester.check_bug(2)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture(scope="module")
+def worker():
+    with Worker(find_target("cpu", Settings())) as worker:
+        yield worker
+
+
+@pytest.fixture(scope="module")
+def trace(worker):
+    return tracer(worker, limit_s=30)
+
+
+def test_a_trace_tells_the_way_to_the_failure(trace):
+    told = trace(TESTER)
+    assert [level.function for level in told.stack] == ["<module>", "main", "check_bug"]
+    assert told.stack[-1].values["doubled"] == "torch.rand(3, 2).to(device)"
+
+
+def test_values_are_spelled_exactly_where_that_may_matter(trace):
+    told = trace(TESTER)
+    assert told.stack[-1].exact["doubled"] == "torch.tensor([[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]).to(device)"
+
+
+def test_the_failing_statement_stands_alone_with_what_it_read(trace):
+    first = next(by_values(TESTER, trace(TESTER)))
+    assert first.splitlines()[-2:] == ["doubled = torch.rand(3, 2).to(device)", "torch.linalg.inv(doubled)"]
+    assert "Tester" not in first
+
+
+def test_a_module_is_spelled_by_its_making(trace):
+    source = (
+        "import sys\nimport torch\ndevice = sys.argv[1]\n\ndef run(net):\n    net(torch.ones(2))\n\n"
+        "run(torch.nn.Linear(3, 2, bias=False).eval())\n"
+    )
+    text = trace(source).stack[-1].values["net"]
+    assert text == "torch.nn.Linear(in_features=3, out_features=2, bias=False).eval().to(device)"
+
+
+def test_properties_are_not_run_by_looking(trace):
+    source = (
+        "class A:\n    seen = []\n    @property\n    def x(self):\n        self.seen.append(1)\n\n"
+        "def run(a):\n    if len(a.seen) > 1: a.x\n    raise ValueError(len(a.seen))\n\nrun(A())\n"
+    )
+    assert trace(source).stack[-1].function == "run"
+
+
+@pytest.mark.parametrize("source", ["x = (", "import nowhere", "raise SystemExit(3)", "def f(): f()\nf()"])
+def test_odd_scripts_are_traced_or_give_nothing(trace, source):
+    told = trace(source)
+    assert told is None or len(told.stack) <= 1000
+
+
+def test_the_whole_chain_goes_in_few_questions(trace):
+    oracle = Rule(lambda source: "torch.linalg.inv" in source and "device" in source)
+    found = unscaffolded(TESTER, oracle, trace)
+    assert oracle.runs <= 3
+    assert "Tester" not in found
+
+
+def test_without_values_the_calls_on_the_way_are_inlined(trace):
+    oracle = Rule(lambda source: ("scale" in source and "self.build" in source) or "tester.build" in source)
+    found = unscaffolded(TESTER, oracle, trace)
+    assert "def main" not in found
+    assert "self = tester" in found
+
+
+def test_what_never_ran_goes_and_nothing_follows_the_failure(trace):
+    text = pruned(TESTER, trace(TESTER), cut=True)
+    assert "doubled.shape" not in text
+    assert "raise SystemExit(0)" in text
+
+
+def test_the_straight_script_fails_alike(trace):
+    text = straightened(TESTER, trace(TESTER))
+    told = trace(text)
+    assert [level.function for level in told.stack] == ["<module>"]
+
+
+def test_calls_are_replaced_by_the_value_they_gave(trace):
+    text = valued(TESTER, trace(TESTER), (ast.Call,))
+    assert "model = torch.rand(3, 2).to(device)" in text
+
+
+def test_a_call_with_several_values_is_left_alone(trace):
+    source = "def f(x):\n    return x\n\ny = [f(a) for a in (1, 2)]\nraise ValueError\n"
+    assert "f(a)" in valued(source, trace(source), (ast.Call,))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import a, b\nb", "import b\nb"),
+        ("from a import b, c\nc", "from a import c\nc"),
+        ("def f():\n    return g()\ndef g(): pass\nx = 1", "pass"),
+        ("def f():\n    return f()\nprint(1)", "print(1)"),
+        ("x, y = 1, 2\nprint(y)", "x, y = (1, 2)\nprint(y)"),
+        ("a.b = 1\nc[0] = 2", "a.b = 1\nc[0] = 2"),
+        ("class A: pass\ngetattr(m, 'A')", "class A:\n    pass\ngetattr(m, 'A')"),
+        ("from __future__ import annotations\nx = 1", "from __future__ import annotations"),
+    ],
+)
+def test_what_nothing_reads_goes(before, after):
+    assert swept(before) == after
+
+
+def test_a_trace_without_frames_proposes_nothing():
+    assert list(by_values("x = 1", Trace(frozenset({1}), ()))) == []
+
+
+def test_a_level_that_is_no_function_of_the_script_is_left_out():
+    level = Level("<listcomp>", 7, (7, 0, 7, 1), frozenset(), {}, {})
+    assert list(by_values("x = 1", Trace(frozenset({1}), (level,)))) == []
