@@ -69,13 +69,14 @@ class Row:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ops", type=int, default=0, help="how many operators, spread over the database; 0 for all")
+    parser.add_argument("--numeric", action="store_true", help="wrong numbers only")
     parser.add_argument("--keep", type=Path, help="folder for the scripts")
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / FILE).write_text(SUITE.read_text("utf-8"), "utf-8")
         with workers(root) as (device, reference):
-            rows = list(measured(device, reference, options.ops, options.keep))
+            rows = list(measured(device, reference, options))
     figures = summary(rows)
     print(json.dumps(figures | {"buckets": [asdict(row) for row in rows]}))
     return 0 if goals_met(figures) else 1
@@ -97,18 +98,22 @@ class workers:  # noqa: N801 -- reads as a context
             worker.close()
 
 
-def measured(device: Worker, reference: Worker, ops: int, keep: Path | None) -> Iterator[Row]:
-    tests = chosen(ops)
+def measured(device: Worker, reference: Worker, options: argparse.Namespace) -> Iterator[Row]:
+    tests = chosen(options.ops)
     failing = [run for run in runs_on(device, tests) if run.failure is not None and counts(run.failure)]
+    if options.numeric:
+        failing = [run for run in failing if run.failure and family_of(run.failure).kind is Kind.NUMERIC]
     witnesses: dict[str, Run] = {}
     for run in sorted(failing, key=lambda run: run.seconds):
         assert run.failure is not None
-        witnesses.setdefault(sign(run.failure).key, run)
+        # Wrong numbers are one bucket a place: here each operator is asked about, since most must be left open.
+        apart = run.test_id if family_of(run.failure).kind is Kind.NUMERIC else ""
+        witnesses.setdefault(sign(run.failure).key + apart, run)
     print(f"{len(tests)} operators, {len(failing)} fail on the device, {len(witnesses)} buckets", file=sys.stderr)
     passing = {run.test_id for run in runs_on(reference, [run.test_id for run in witnesses.values()]) if passed(run)}
     for number, run in enumerate(witnesses.values()):
         if run.test_id in passing and run.failure is not None:
-            row = minimized(run.test_id, sign(run.failure), run.failure, device, reference, keep, number)
+            row = minimized(run.test_id, sign(run.failure), run.failure, device, reference, options.keep, number)
             print(f"{row.status:10} {row.lines:3} lines {row.oracle_runs:3} runs {row.seconds:5.1f} s "
                   f"{','.join(row.imports):6} {row.test}  {row.reason}", file=sys.stderr)  # fmt: skip
             yield row

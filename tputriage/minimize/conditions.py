@@ -125,20 +125,26 @@ def _refused(grid: Sequence[Variation], write: Callable[[Call], str], reference:
 
 def statement(known: Sequence[tuple[str, str, str]]) -> str:
     """One sentence from (axis, name, outcome): axes that decide first, then those that do not matter."""
-    axes = dict.fromkeys(axis for axis, _, _ in known)
-    parts, free = [], []
-    for axis in axes:
+    deciding, free = [], []
+    for axis in dict.fromkeys(axis for axis, _, _ in known):
         fails = [name for at, name, said in known if at == axis and said == "fail"]
         passes = [name for at, name, said in known if at == axis and said == "pass"]
         if fails and passes:
-            parts.append(f"{axis}: fails with {_or(fails)}, passes with {_or(passes)}")
+            deciding.append(f"fails with {_joined(fails, 'or')}, passes with {_joined(passes, 'or')}")
         elif fails:
-            free.append(f"every {axis} tried ({', '.join(fails)})" if axis != "gradient" else "a gradient or none")
-    if not parts and not free:
-        return ""
-    always = f"fails with {'; '.join(free)}" if free else ""
-    return "; ".join([*parts, always] if always else parts)
+            free.append(axis)
+    always = _always(free)
+    if deciding:
+        return "; ".join([*deciding, f"the same with {always}"] if always else deciding)
+    return f"fails with {always}" if always else ""
 
 
-def _or(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+def _always(axes: Sequence[str]) -> str:
+    """The axes on which every value that was tried fails."""
+    named = [axis for axis in axes if axis != "gradient"]
+    parts = [f"any {_joined(named, 'and')} tried"] if named else []
+    return ", ".join([*parts, "a gradient or none"] if "gradient" in axes else parts)
+
+
+def _joined(names: Sequence[str], word: str) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
