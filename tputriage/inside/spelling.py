@@ -59,7 +59,7 @@ class Speller:
     def _is_device(self, value: Any) -> bool:
         if type(value) is str:
             return value == self._device
-        torch = sys.modules.get("torch")
+        torch: Any = sys.modules.get("torch")
         return torch is not None and isinstance(value, torch.device) and value.type == self._device
 
     def _container(self, value: Any, depth: int, exact: bool) -> str | None:
@@ -149,9 +149,8 @@ def public_name(value: Any) -> str:
     if torch is None or not isinstance(value, type):
         return ""
     rooms = (("torch.nn", torch.nn), ("torch.optim", torch.optim), ("torch", torch))
-    return next(
-        (f"{room}.{value.__name__}" for room, held in rooms if getattr(held, str(value.__name__), 0) is value), ""
-    )
+    name: str = value.__name__
+    return next((f"{room}.{name}" for room, held in rooms if vars(held).get(name) is value), "")
 
 
 def look_up(chain: str, names: Mapping[str, Any]) -> Any:
