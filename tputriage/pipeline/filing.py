@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import platform
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,10 @@ from tputriage.model import Action, Step
 from tputriage.pipeline.place import installed_versions, settings_for
 from tputriage.store import Store, open_store
 from tputriage.store.ledger import StoredLedger
+from tputriage.targets.catalogue import emulators
 from tputriage.targets.tools import gh_token
+
+PEOPLE_S = 365 * 86_400.0  # how far back issues that people filed are compared; ours are read from the beginning
 
 
 def file_issues(
@@ -68,6 +72,7 @@ def policy_for(settings: Settings, *, allow_emulator: bool, close_fixed: bool) -
         veto_label=settings.veto_label,
         authors=frozenset(settings.authors),
         distinct=frozenset(settings.distinct),
+        emulators=frozenset(emulators(settings)),
         versions=installed_versions(),
         templates=Path(settings.templates) if settings.templates else None,
         cleaner=cleaner_for(os.environ, user=_user(), host=platform.node(), home=str(Path.home())),
@@ -92,7 +97,8 @@ def _plan(store: Store, tracker: GitHubTracker | None, policy: Policy) -> tuple[
     if tracker is None:
         return make_plan(dossiers, None, policy)
     policy = replace(policy, authors=policy.authors | {tracker.login()})
-    return make_plan(dossiers, survey(tracker, dossiers, policy), policy)
+    existing = survey(tracker, dossiers, policy, people_since_s=time.time() - PEOPLE_S)
+    return make_plan(dossiers, existing, policy)
 
 
 def _filer(tracker: GitHubTracker, store: Store, policy: Policy) -> Filer:
