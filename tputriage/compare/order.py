@@ -20,6 +20,8 @@ Answers = Generator[Sequence[Question], Sequence[Run], list[Run]]
 Search = Generator[Sequence[Question], Sequence[Run], tuple[Tests, list[Run], list[Run]]]
 
 MOST_RUNS = 120  # of whole sequences, while one sequence is searched
+EARLIER_S = 2.0  # what each earlier test adds to a sequence's time limit
+MOST_ALONE = 150  # earlier tests that are run alone to find the one that ends the process
 # A flake may fail after other tests by chance: the whole sequence must make it fail three times in a row before
 # anything is searched, and the sequence found five times. A flake of 50 % gets through once in 256.
 SIGHTINGS = 3
@@ -68,11 +70,13 @@ class _Oracle:
         self._known: dict[Tests, bool] = {}
 
     def run(self, sequences: Sequence[Tests], side: Side = Side.DEVICE) -> Answers:
-        limit = self.casebook.limit_s * LIMIT_GROWTH
         self.left -= len(sequences)
-        runs = yield [Question(side, self.test_id, limit, before=before) for before in sequences]
+        runs = yield [Question(side, self.test_id, self._limit(before), before=before) for before in sequences]
         self.died = any(run.outcome in DEATHS for run in runs)
         return list(runs)
+
+    def _limit(self, before: Tests) -> float:
+        return self.casebook.limit_s * LIMIT_GROWTH + EARLIER_S * len(before)
 
     def first_failing(self, sequences: Sequence[Tests]) -> Generator[Sequence[Question], Sequence[Run], Tests | None]:
         """The first of these after which the test fails as wanted; asks at most once for each."""
@@ -90,7 +94,7 @@ def _whole(oracle: _Oracle, before: Tests) -> Generator[Sequence[Question], Sequ
         return ()
     if (yield from _surely(oracle, before)):
         return before
-    if not oracle.died:
+    if not oracle.died or len(before) > MOST_ALONE:
         return ()
     limit = oracle.casebook.limit_s
     alone = yield [Question(Side.DEVICE, test, limit) for test in before]
