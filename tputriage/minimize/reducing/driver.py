@@ -59,6 +59,7 @@ class Reduction:
     failed: int = 0  # in a row
     facts: Any = None
     traced: str = ""
+    measured: sizes.Size | None = None  # of the best, where it was asked for
     done: dict[str, tuple[int, int]] = field(default_factory=dict)  # by pass: the shape at which it had nothing more
 
     def run(self, passes: Sequence[Pass]) -> str:
@@ -98,7 +99,7 @@ class Reduction:
 
     def _shape(self) -> tuple[int, int]:
         """What a pass's chances hang on; smaller values alone open no new way for it."""
-        size = sizes.size_of(self.best)
+        size = self._size()
         return (size.statements, size.names) if size is not None else (0, 0)
 
     @property
@@ -109,6 +110,8 @@ class Reduction:
         """Whether it came to its end. Each group has a fresh look: sites hold for the script they were found in."""
         place, whole = 0, True
         while not self.exhausted:
+            if one.traced and one.order < BOLD and "def " not in self.best:
+                return whole  # it failed where it starts: there is nothing to cut or to skip
             program = self._program(one.traced)
             groups = one.groups(program) if program is not None else []
             if program is None or place >= len(groups):
@@ -171,5 +174,10 @@ class Reduction:
         return True
 
     def _smaller(self, candidate: str) -> bool:
-        size, best = sizes.size_of(candidate), sizes.size_of(self.best)
+        size, best = sizes.size_of(candidate), self._size()
         return size is not None and best is not None and size < best
+
+    def _size(self) -> sizes.Size | None:
+        if self.measured is None or self.measured.text != self.best:
+            self.measured = sizes.size_of(self.best)
+        return self.measured

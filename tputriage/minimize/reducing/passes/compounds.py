@@ -82,4 +82,12 @@ def _assign(target: cst.BaseExpression, value: cst.BaseExpression) -> list[cst.B
     return [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(target)], value)])]
 
 
-PASSES = [Pass("compound statement to its body", 30, bodies, whole=False)]
+def definitions(program: Program) -> Sequence[Sequence[Site]]:
+    """A class becomes its methods, a function its statements: for what runs where it is defined."""
+    return [[_offer(node, lambda new: new.body) for node in program.of((cst.ClassDef, cst.FunctionDef))]]  # type: ignore[attr-defined]
+
+
+PASSES = [
+    Pass("compound statement to its body", 30, bodies, whole=False),
+    Pass("definition to its body", 38, definitions, whole=False),
+]

@@ -1,0 +1,141 @@
+"""The reducer with a rule on the text as its bug."""
+
+import libcst as cst
+import pytest
+
+from tputriage.minimize.reducing import reduce_source, tokens_of
+from tputriage.minimize.reducing.edits import Site
+from tputriage.minimize.reducing.passes import Pass, all_passes
+from tputriage.minimize.reducing.sizes import size_of
+
+
+class Bug:
+    """Interesting is what holds all of `words` and compiles; counts its questions, gives up after `most`."""
+
+    def __init__(self, *words, most=10_000):
+        self.words, self.most, self.questions = words, most, 0
+
+    @property
+    def exhausted(self):
+        return self.questions >= self.most
+
+    def __call__(self, source):
+        self.questions += 1
+        return all(word in source for word in self.words)
+
+
+INDEPENDENT = "".join(f"x{number} = g({number})\n" for number in range(1000))
+SCAFFOLDED = '''\
+"""A test and what it stands on."""
+import math
+import torch
+
+
+class Config:
+    size: int = 16
+
+
+class Tester:
+    def __init__(self, size=4):
+        self.size = size
+
+    def inputs(self):
+        """Inputs."""
+        shape = [self.size, 3]
+        return torch.ones(shape)
+
+    def check(self, config, values):
+        total = scale(values)
+        assert math.isfinite(total)
+
+
+def scale(values, eps=1e-6):
+    flat = values.reshape(-1)
+    for _ in range(3):
+        with torch.no_grad():
+            middle = torch.median(flat)
+    return middle + eps
+
+
+tester = Tester()
+for name in ["check", "check"]:
+    getattr(tester, name)(Config(), tester.inputs())
+print("done")
+'''
+
+
+def test_a_thousand_independent_statements_go_in_a_few_questions():
+    bug = Bug()
+    assert reduce_source(INDEPENDENT, bug).strip() == ""
+    assert bug.questions <= 12
+
+
+@pytest.mark.parametrize("needed", [0, 500, 999])
+def test_one_needed_statement_among_a_thousand_is_found_in_under_sixty_questions(needed):
+    bug = Bug(f"x{needed} = g({needed})\n")
+    assert reduce_source(INDEPENDENT, bug) == f"x{needed} = g({needed})\n"
+    assert bug.questions < 60
+
+
+def test_scaffolding_goes():
+    reduced = reduce_source(SCAFFOLDED, Bug("torch.median("))
+    assert tokens_of(reduced) < 10
+
+
+def test_what_it_hands_back_is_interesting_and_compiles():
+    bug = Bug("torch.median(", "reshape", "class Tester")
+    reduced = reduce_source(SCAFFOLDED, bug)
+    assert bug(reduced)
+    compile(reduced, "reduced", "exec")
+
+
+def test_the_same_seed_takes_the_same_way():
+    ways = []
+    for _ in range(2):
+        way = []
+        reduce_source(SCAFFOLDED, Bug("torch.median(", "reshape"), on_better=way.append, seed=3)
+        ways.append(way)
+    assert ways[0] == ways[1]
+
+
+def test_each_better_script_is_smaller_than_the_one_before():
+    way = [SCAFFOLDED]
+    reduce_source(SCAFFOLDED, Bug("median", "Tester"), on_better=way.append)
+    sizes = [size_of(source) for source in way]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_spent_budget_gives_the_best_so_far():
+    bug, way = Bug("torch.median(", most=5), []
+    assert reduce_source(SCAFFOLDED, bug, on_better=way.append) == way[-1]
+    assert bug.questions == 5
+
+
+def test_nothing_is_asked_twice():
+    asked = []
+
+    def bug(source):
+        asked.append(source)
+        return "median" in source and "Tester" in source
+
+    reduce_source(SCAFFOLDED, bug)
+    assert len(asked) == len(set(asked))
+
+
+def test_a_script_that_cannot_be_read_comes_back_as_it_is():
+    assert reduce_source("def f(:\n", lambda source: True) == "def f(:\n"
+
+
+def test_only_programs_are_asked():
+    def breaking(program):
+        line = cst.SimpleStatementLine([cst.Return(cst.Name("x"))])
+        return [[Site.putting(node, line) for node in program.module.body]]
+
+    asked = []
+    reduce_source("xxxxxx = 1\nf(xxxxxx)\n", asked.append, passes=[Pass("breaking", 1, breaking)])
+    assert asked == []
+
+
+def test_passes_are_found_by_listing_their_folder():
+    assert len(all_passes()) >= 20
+    assert len({one.name for one in all_passes()}) == len(all_passes())
