@@ -30,6 +30,7 @@ def told(folder, modules, **changes):
         "function": "test_x",
         "unittest": False,
         "setups": [],
+        "setup_takes_method": False,
         "arguments": [],
         "params": {},
         "unwritten": [],
@@ -129,6 +130,15 @@ def test_setup_of_unittest_is_called(tmp_path):
     assert run(assemble(about, "tpu"))["case"].seen == [1]
 
 
+@pytest.mark.parametrize("takes", [True, False])
+def test_setup_method_gets_the_method_where_it_wants_it(tmp_path, takes):
+    setup = "    def setup_method(self, method=None):\n        self.seen = [method]\n"
+    test = f"class TestX:\n{setup}    def test_x(self):\n        pass\n"
+    about = told(tmp_path, {"test_x": (test, {})}, **{"class": "TestX", "setups": ["setup_method"]})
+    space = run(assemble(about | {"setup_takes_method": takes}, "tpu"))
+    assert space["case"].seen == [space["case"].test_x if takes else None]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -141,6 +151,13 @@ def test_what_stands_in_the_way_is_said(tmp_path, changes, words):
     about = told(tmp_path, {"test_x": ("def test_x():\n    pass\n", {})}, **changes)
     with pytest.raises(TriageError, match=words):
         assemble(about, "tpu")
+
+
+def test_an_import_inside_a_condition_is_an_import(tmp_path):
+    helpers = "if len('a'):\n    import json\n    STYLE = json.dumps(1)\n\ndef build():\n    return json.dumps(STYLE)\n"
+    test = "import json\nfrom helpers import build\nseen = []\n\ndef test_x():\n    seen.append(json.loads(build()))\n"
+    script = assemble(told(tmp_path, {"test_x": (test, {}), "helpers": (helpers, {})}), "tpu")
+    assert run(script)["seen"] == ["1"]
 
 
 def test_two_things_of_one_name_stand_in_the_way(tmp_path):

@@ -51,7 +51,15 @@ class Described(FakeRunner):
 def a_road(tmp_path, device, reference=lambda source: None, about=None):
     path = tmp_path / "test_x.py"
     path.write_text(TEST)
-    plain = {"file": str(path), "class": "", "class_file": "", "function": "test_x", "unittest": False, "setups": []}
+    plain = {
+        "file": str(path),
+        "class": "",
+        "class_file": "",
+        "function": "test_x",
+        "unittest": False,
+        "setups": [],
+        "setup_takes_method": False,
+    }
     plain |= {"arguments": [], "params": {}, "unwritten": [], "fixtures": []}
     plain |= {"modules": {str(path): {"name": "test_x", "devices": {}}}}
     tpu, cpu = Described("tpu", device, about or plain), FakeRunner("cpu", reference)

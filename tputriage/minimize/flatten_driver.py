@@ -62,7 +62,8 @@ class _Lines:
     def _setup(self, *calls: str) -> None:
         for call in calls:
             name = call.rpartition(".")[2]
-            given = f"case.{self._told['function']}" if name == "setup_method" else ""
+            takes = name == "setup_method" and self._told["setup_takes_method"]
+            given = f"case.{self._told['function']}" if takes else ""
             if name in self._told["setups"]:
                 self.lines.append(f"{call}({given})")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds
+from tputriage.minimize.trees import IMPORTS, binds
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +118,13 @@ def read_suite(told: Mapping[str, Any]) -> Suite:
 
 
 def _bound(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Name -> the top-level statement that binds it; an `if` or `try` counts as one, unless it only imports."""
+    """Name -> the top-level statement that binds it; of an `if` or `try` that imports, the import alone."""
     found: dict[str, ast.stmt] = {}
     for node in tree.body:
-        for part in _parts(node):
-            found.update(dict.fromkeys(binds(part), part))
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        found.update(dict.fromkeys(binds(node), node))
+        if isinstance(node, (ast.If, ast.Try)):
+            imports = (part for part in ast.walk(node) if isinstance(part, IMPORTS))
+            found.update((name, part) for part in imports for name in binds(part))
     return found
-
-
-def _parts(node: ast.stmt) -> list[ast.stmt]:
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        return []
-    inner = [*getattr(node, "body", []), *getattr(node, "orelse", [])]
-    only_imports = isinstance(node, (ast.If, ast.Try)) and all(isinstance(part, IMPORTS) for part in inner)
-    return inner if only_imports and not isinstance(node, DEFINITIONS) else [node]

@@ -1,6 +1,6 @@
 """What a collected test is made of, without running it: {"test_id"}.
 
-{"file", "class", "class_file", "function", "unittest", "setups", "arguments", "params": {name: text},
+{"file", "class", "class_file", "function", "unittest", "setups", "setup_takes_method", "arguments", "params": {name: text},
 "unwritten": [names], "fixtures": [...], "modules": {file: {"name", "devices": {name: "text" | "device"}}}},
 or {"reason"}. A fixture, in the order of setup, is {"name", "file", "line", "function", "arguments",
 "in_class", "generator", "param": text or None}; one of pytest's own has the file "". `devices` are the names of
@@ -42,13 +42,28 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         "class_file": _file(item.cls) if item.cls else "",
         "function": getattr(item, "originalname", None) or function.__name__,
         "setups": [name for name in SETUPS if item.cls and hasattr(item.cls, name)],
+        "setup_takes_method": _takes_method(item.cls),
         "unittest": bool(item.cls and issubclass(item.cls, unittest.TestCase)),
-        "arguments": [name for name in inspect.signature(function).parameters if name != "self"],
+        "arguments": _arguments(function, {*spelled, *getattr(item, "fixturenames", ())}),
         "params": {name: text for name, text in spelled.items() if text is not None},
         "unwritten": sorted(name for name, text in spelled.items() if text is None),
         "fixtures": _fixtures(item, spelled),
         "modules": _modules(session),
     }
+
+
+def _takes_method(kind: Any) -> bool:
+    """Whether `setup_method` wants the test's method, which pytest gives to those that do."""
+    setup = getattr(kind, "setup_method", None)
+    return setup is not None and len(inspect.signature(setup).parameters) > 1
+
+
+def _arguments(function: Any, given: set[str]) -> list[str]:
+    """What the test has to be called with: pytest leaves arguments with a default alone."""
+    parameters = inspect.signature(function).parameters
+    empty = inspect.Parameter.empty
+    named = (one for one in parameters.values() if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD))
+    return [one.name for one in named if one.name != "self" and (one.default is empty or one.name in given)]
 
 
 def _fixtures(item: Any, spelled: Mapping[str, str | None]) -> list[dict[str, Any]]:
