@@ -53,7 +53,7 @@ def tokens_of(source: str) -> int:
 
 
 def mentions(tree: ast.AST) -> Counter[str]:
-    """How often each identifier is met: names, attributes, keywords, parameters, definitions, imports."""
+    """How often each identifier is met: names, attributes, parameters, definitions, imports."""
     found: Counter[str] = Counter()
     for node in ast.walk(tree):
         found.update(_identifiers(node))
@@ -64,7 +64,7 @@ def _identifiers(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             yield name
-        case ast.arg(arg=name) | ast.keyword(arg=str(name)):
+        case ast.arg(arg=name):
             yield name
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name

@@ -50,10 +50,15 @@ def _lines(block: cst.BaseSuite) -> list[cst.BaseStatement]:
 
 
 def _binding(node: cst.CSTNode) -> list[cst.BaseStatement]:
-    """What the statement bound for its body: a loop's first value."""
+    """What the statement bound for its body: a loop's first value, in one line."""
     if not isinstance(node, cst.For):
         return []
-    return [line for target, value in _pairs(node.target, node.iter) for line in _assign(target, value)]
+    pairs = _pairs(node.target, node.iter)
+    if len(pairs) == 1:
+        return _assign(*pairs[0])
+    target = cst.Tuple([cst.Element(target) for target, _ in pairs], lpar=[], rpar=[])
+    value = cst.Tuple([cst.Element(value) for _, value in pairs], lpar=[], rpar=[])
+    return _assign(target, value)
 
 
 def _pairs(target: cst.BaseExpression, iterated: cst.BaseExpression) -> Pairs:

@@ -1,0 +1,216 @@
+"""Each pass before and after, with a rule on the text as the bug; and what holds of every pass on any program."""
+
+import ast
+import warnings
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tputriage.minimize.reducing import reduce_source
+from tputriage.minimize.reducing.edits import Program
+from tputriage.minimize.reducing.facts import Facts, FrameFacts
+from tputriage.minimize.reducing.passes import all_passes
+
+PASSES = {one.name: one for one in all_passes()}
+
+# pass, script, what must stay, script after it
+TABLE = [
+    ("delete statements", "a = f()\nb = g()\nkeep(b)\n", ["keep"], "keep(b)\n"),
+    ("delete statements", "if f():\n    x = g()\n    keep()\n", ["keep"], "if f():\n    keep()\n"),
+    ("delete statements", "if keep():\n    g()\n", ["keep"], "if keep():\n    pass\n"),
+    ("delete statements of a line", "f(); keep(); g()\n", ["keep"], "keep()\n"),
+    ("delete definitions with their uses", "def f():\n    pass\nf()\nkeep()\n", ["keep"], "keep()\n"),
+    ("compound statement to its body", "with f():\n    keep()\n", ["keep"], "keep()\n"),
+    ("compound statement to its body", "if f():\n    g()\nelse:\n    keep()\n", ["keep"], "keep()\n"),
+    ("compound statement to its body", "try:\n    f()\nexcept E:\n    keep()\n", ["keep"], "keep()\n"),
+    ("compound statement to its body", "for x in [f, g]:\n    keep(x)\n", ["keep"], "x = g\nkeep(x)\n"),
+    ("compound statement to its body", "for i in range(9):\n    keep(i)\n", ["keep"], "i = 0\nkeep(i)\n"),
+    ("compound statement to its body", "for x in xs:\n    keep(x)\n", ["keep"], "x = xs[0]\nkeep(x)\n"),
+    (
+        "compound statement to its body",
+        "for i, x in enumerate(xs):\n    keep(i, x)\n",
+        ["keep"],
+        "i, x = 0, xs[0]\nkeep(i, x)\n",
+    ),
+    ("definition to its body", "class A:\n    def f():\n        keep()\nA()\n", ["keep"], "keep()\nA()\n"),
+    ("drop docstrings", 'def f():\n    """Says."""\n    keep()\nf()\n', ["keep"], "def f():\n    keep()\nf()\n"),
+    ("drop annotations", "def f(a: int) -> str:\n    b: int = 1\n    keep(a, b)\nf(1)\n", ["keep"],
+     "def f(a):\n    b = 1\n    keep(a, b)\nf(1)\n"),
+    ("drop decorators, bases and defaults", "@d\ndef f(a=1):\n    keep(a)\nf(2)\n", ["keep"],
+     "def f(a):\n    keep(a)\nf(2)\n"),
+    ("drop decorators, bases and defaults", "class A(B, metaclass=M):\n    keep = 1\nA()\n", ["keep"],
+     "class A():\n    keep = 1\nA()\n"),
+    ("drop arguments", "keep(a, b=2, c=3)\n", ["keep", "b"], "keep(b=2)\n"),
+    ("drop elements", "keep([a, b, c], {1: 2, 3: 4})\n", ["b", "3"], "keep([b], {3: 4})\n"),
+    ("assignment to its value", "a = keep()\nwith f() as b:\n    g()\n", ["keep", "g"],
+     "keep()\nwith f():\n    g()\n"),
+    ("expression to a part of it", "f(keep.x + 1)\n", ["keep"], "keep\n"),
+    ("expression to a part of it", "f(-keep(a)[0] if b else c)\n", ["keep(a)"], "keep(a)\n"),
+    ("call to the function's body", "def f(a, b=2):\n    c = a + b\n    return c\nx = f(1)\nkeep(x)\n", ["keep"],
+     "x = 1 + 2\nkeep(x)\n"),
+    ("call to the function's body", "class A:\n    def f(self, a):\n        keep(self, a)\nt = A()\nt.f(1)\n",
+     ["keep"], "class A:\n    pass\nt = A()\nkeep(t, 1)\n"),
+    ("call to the function's body", "def f(a, b):\n    keep(a, b)\nf(*g())\n", ["keep"], "a, b = g()\nkeep(a, b)\n"),
+    ("keywords out of a dict", 'keep(**{"a": 1, "b": x})\n', ["keep"], "keep(a=1, b=x)\n"),
+    ("keywords out of a dict", "keep(*(1, x))\n", ["keep"], "keep(1, x)\n"),
+    ("name to what it holds", "a = f(1)\nkeep(a)\n", ["keep"], "keep(f(1))\n"),
+    ("equal integers to a smaller one", "keep(64, 64, 3)\n", ["keep", "3"], "keep(1, 1, 3)\n"),
+    ("all integers halved", "keep(64, 32)\n", ["keep"], "keep(4, 2)\n"),
+    ("integers to smaller ones", "keep(64, 3)\n", ["keep", "64"], "keep(64, 1)\n"),
+    ("floats to short ones", "keep(0.3333)\n", ["keep"], "keep(1.0)\n"),
+    ("strings to empty ones", 'keep("a", "long")\n', ["keep", "a"], 'keep("a", "")\n'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "before", "words", "after"), TABLE)
+def test_pass(name, before, words, after):
+    reduced = reduce_source(before, lambda source: all(word in source for word in words), passes=[PASSES[name]])
+    assert ast.dump(ast.parse(reduced)) == ast.dump(ast.parse(after)), reduced
+
+
+SCRIPT = """\
+def scale(values):
+    flat = values.reshape(-1)
+    middle = median(flat)
+    return middle + 1
+def drive(cases):
+    for case in cases:
+        if case:
+            scale(case.inputs())
+        else:
+            give_up()
+drive(load())
+print("done")
+from torch import *
+"""
+FACTS = Facts(
+    ran=frozenset(
+        {(1, 0, 4, 21), (2, 4, 2, 29), (3, 4, 3, 25), (5, 0, 10, 21), (6, 4, 10, 21), (7, 8, 10, 21),
+         (8, 12, 8, 32), (11, 0, 11, 13)}
+    ),
+    values={(8, 18, 8, 31): "ones(3)", (7, 11, 7, 15): "True"},
+    unsteady=frozenset(),
+    frames=(
+        FrameFacts("<module>", (11, 0, 11, 13), {}),
+        FrameFacts("drive", (8, 12, 8, 32), {}),
+        FrameFacts("scale", (3, 4, 3, 25), {"values": "ones(3)", "flat": "ones(3)"}),
+    ),
+)  # fmt: skip
+
+TRACED = [
+    (
+        "cut off after the failure",
+        ["def scale"],
+        SCRIPT.replace("    return middle + 1\n", "    raise SystemExit(0)\n")
+        .replace("        else:\n            give_up()\n", "        else:\n            pass\n")
+        .replace('print("done")\nfrom torch import *\n', ""),
+    ),
+    ("start where it failed", ["median"], "from torch import *\nflat = ones(3)\nmiddle = median(flat)\n"),
+    (
+        "start where it failed",
+        ["median", "reshape"],
+        "from torch import *\nvalues = ones(3)\nflat = values.reshape(-1)\nmiddle = median(flat)\n",
+    ),
+    ("expression to the value it had", ["scale(", "if case"], SCRIPT.replace("case.inputs()", "ones(3)")),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "after"), TRACED)
+def test_pass_with_a_trace(name, words, after):
+    reduced = reduce_source(
+        SCRIPT,
+        lambda source: all(word in source for word in ("median", *words)),
+        passes=[PASSES[name]],
+        trace=lambda source: FACTS if source == SCRIPT else None,
+    )
+    assert ast.dump(ast.parse(reduced)) == ast.dump(ast.parse(after)), reduced
+
+
+NAMES = st.sampled_from(["a", "b", "f", "g", "self", "torch"])
+ATOMS = NAMES | st.integers(0, 70).map(str) | st.sampled_from(["'s'", "1.25", "None", "[]", "()", "{}"])
+
+
+def grown(expression):
+    pairs = st.tuples(expression, expression)
+    return (
+        st.tuples(NAMES, st.lists(expression, max_size=3)).map(lambda one: f"{one[0]}({', '.join(one[1])})")
+        | st.tuples(expression, NAMES).map(lambda one: f"({one[0]}).{one[1]}")
+        | pairs.map(lambda one: f"({one[0]} + {one[1]})")
+        | pairs.map(lambda one: f"[{one[0]}, *{one[1]}]")
+        | pairs.map(lambda one: f"{{{one[0]}: {one[1]}}}")
+        | pairs.map(lambda one: f"({one[0]} if {one[1]} else -{one[0]})")
+        | st.tuples(NAMES, expression).map(lambda one: f"f({one[0]}={one[1]}, **{one[1]})")
+        | expression.map(lambda one: f"({one})[0]")
+        | expression.map(lambda one: f"(lambda a, b=1: {one})")
+    )
+
+
+EXPRESSIONS = st.recursive(ATOMS, grown, max_leaves=6)
+LINES = (
+    st.tuples(NAMES, EXPRESSIONS).map(lambda one: f"{one[0]} = {one[1]}")
+    | EXPRESSIONS
+    | EXPRESSIONS.map(lambda one: f"assert {one}")
+    | EXPRESSIONS.map(lambda one: f"a: int = {one}")
+    | st.sampled_from(["import torch", "from a import b, c as d", "pass; pass", "a, b = f()", "del a"])
+)
+HEADS = (
+    st.sampled_from(
+        ["def f(a, b: int = 1, *, g=2) -> int:", "class g(a):", "@f\ndef g(self):", "while a:", "with f() as a:"]
+    )
+    | EXPRESSIONS.map(lambda one: f"if {one}:")
+    | EXPRESSIONS.map(lambda one: f"for a, b in {one}:")
+)
+
+
+def nested(block):
+    inner = st.lists(block, min_size=1, max_size=3).map("\n".join)
+    indented = inner.map(lambda one: "\n".join(f"    {line}" for line in one.splitlines()))
+    tail = st.sampled_from(["", "\nelse:\n    b"])
+    return (
+        st.tuples(HEADS, indented).map("\n".join)
+        | st.tuples(EXPRESSIONS, indented, tail).map(lambda one: f"if {one[0]}:\n{one[1]}{one[2]}")
+        | indented.map(lambda one: f"try:\n{one}\nexcept E:\n    a\nfinally:\n    b")
+        | indented.map(lambda one: f"def f(a):\n{one}\n    return a")
+    )
+
+
+PROGRAMS = st.lists(st.recursive(LINES, nested, max_leaves=6), min_size=1, max_size=4).map(
+    lambda one: "\n".join(one) + "\n"
+)
+
+
+def is_program(source):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(source, "generated", "exec")
+        except (SyntaxError, ValueError):
+            return False
+    return True
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(PROGRAMS.filter(is_program), st.integers(0, 6))
+def test_only_programs_reach_the_oracle_and_the_reducer_ends(source, answer):
+    asked = []
+
+    def bug(candidate):
+        asked.append(candidate)
+        return len(asked) % 7 == answer
+
+    reduced = reduce_source(source, bug)
+    assert all(is_program(one) for one in [*asked, reduced])
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(PROGRAMS.filter(is_program))
+def test_a_pass_offers_changes_that_can_be_made_to_any_program(source):
+    """Nothing but a refusal may come of a change: a pass that breaks the engine would end a run."""
+    program = Program(source)
+    for one in PASSES.values():
+        if not one.traced:
+            for group in one.groups(program):
+                program.with_changes(group)
+                for site in group:
+                    program.with_changes([site])
