@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 from tputriage.minimize.interesting import Oracle
 from tputriage.minimize.names import normal_form
@@ -12,18 +13,25 @@ from tputriage.minimize.straighten import proposals
 from tputriage.targets.seam import Ended, Job, Runner
 
 MOST_TRACES = 6
-MOST_PROPOSALS = 24  # of one trace
+MOST_PROPOSALS = 12  # of one kind and one trace
 Tracer = Callable[[str], Trace | None]
 
 
 def unscaffolded(
     source: str, interesting: Oracle, trace: Tracer, on_better: Callable[[str], None] = lambda source: None
 ) -> str:
-    """The best script that a few traced runs lead to; `source` where they lead nowhere."""
-    seen = {normal_form(source)}
+    """The best script that a few traced runs lead to; `source` where they lead nowhere.
+
+    Until values have stood in for the scaffolding a straight script may be the longer one; from then on not.
+    """
+    seen, valued = {normal_form(source)}, False
     for _ in range(MOST_TRACES):
         told = None if interesting.exhausted else trace(source)
-        found = _first(source, told, interesting, seen) if told is not None and told.stack else None
+        if told is None or not told.stack:
+            break
+        found = _first(by_values(source, told), source, interesting, seen, smaller=True)
+        valued = valued or found is not None
+        found = found or _first(proposals(source, told), source, interesting, seen, smaller=valued)
         if found is None:
             break
         source = found
@@ -31,8 +39,10 @@ def unscaffolded(
     return source
 
 
-def _first(source: str, told: Trace, interesting: Oracle, seen: set[str | None]) -> str | None:
-    for candidate in _fresh(source, told, seen):
+def _first(
+    ways: Iterable[str], source: str, interesting: Oracle, seen: set[str | None], *, smaller: bool
+) -> str | None:
+    for candidate in islice(_fresh(ways, source, seen, smaller), MOST_PROPOSALS):
         if interesting.exhausted:
             return None
         if interesting(candidate):
@@ -40,18 +50,15 @@ def _first(source: str, told: Trace, interesting: Oracle, seen: set[str | None])
     return None
 
 
-def _fresh(source: str, told: Trace, seen: set[str | None]) -> Iterator[str]:
-    """Proposals not made before: values first, where they make the script smaller; then the straight ways."""
-    least, made = size_of(source), 0
-    for smaller, ways in ((True, by_values(source, told)), (False, proposals(source, told))):
-        for candidate in ways:
-            key = normal_form(candidate)
-            size = size_of(candidate)
-            if key in seen or size is None or least is None or (smaller and size >= least) or made >= MOST_PROPOSALS:
-                continue
-            seen.add(key)
-            made += 1
-            yield candidate
+def _fresh(ways: Iterable[str], source: str, seen: set[str | None], smaller: bool) -> Iterator[str]:
+    """Proposals not made before."""
+    least = size_of(source)
+    for candidate in ways:
+        key, size = normal_form(candidate), size_of(candidate)
+        if key in seen or size is None or least is None or (smaller and size >= least):
+            continue
+        seen.add(key)
+        yield candidate
 
 
 def tracer(device: Runner, *, limit_s: float, counted: Callable[[], None] = lambda: None) -> Tracer:

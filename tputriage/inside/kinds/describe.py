@@ -1,10 +1,11 @@
 """What a collected test is made of, without running it: {"test_id"}.
 
-{"file", "class", "class_file", "function", "unittest", "setups", "setup_takes_method", "arguments", "params": {name: text},
-"unwritten": [names], "fixtures": [...], "modules": {file: {"name", "devices": {name: "text" | "device"}}}},
-or {"reason"}. A fixture, in the order of setup, is {"name", "file", "line", "function", "arguments",
-"in_class", "generator", "param": text or None}; one of pytest's own has the file "". `devices` are the names of
-a module that hold the device, as a string or as a torch.device.
+{"file", "class", "class_file", "function", "unittest", "setups", "setup_takes_method", "arguments",
+"params": {name: text}, "unwritten": [names], "fixtures": [...],
+"modules": {file: {"name", "devices": {name: "text" | "device"}}}} or {"reason"}. A fixture, in the order of
+setup, is {"name", "file", "line", "function", "arguments", "in_class", "generator", "param": text or None}; one
+of pytest's own has the file "". `devices` are the names of a module that hold the device, as a string or as a
+torch.device.
 """
 
 from __future__ import annotations
