@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2] / "fixtures" / "minisuite"
 REGISTRY = [f"tests/test_registry.py::test_{name}" for name in ("backends_have_names", "backend_can_be_set")]
 VERDICTS = {
     "tests/models/test_models_tiny.py::TinyUNetTests::test_output_shape": "tpu-only",
-    "tests/models/test_windows.py::test_window_borders_are_marked": "tpu-only",  # aborts the process
+    "tests/test_windows.py::test_window_borders_are_marked": "tpu-only",  # aborts the process
     "tests/test_schedulers.py::test_noise_level_is_the_middle_one": "tpu-only",
     "tests/test_schedulers.py::test_schedule_ends_where_it_should": "everywhere",
     "tests/test_training.py::test_offloaded_models_come_to_the_host": "suite",
