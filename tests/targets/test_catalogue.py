@@ -8,7 +8,8 @@ import pytest
 from tests.targets.conftest import target_or_skip
 from tputriage.config import Settings, TargetRow
 from tputriage.errors import TargetError
-from tputriage.targets.catalogue import PLUGINS, chips, find_target
+from tputriage.targets.catalogue import PLUGINS, find_target
+from tputriage.targets.chips import chips
 
 
 @pytest.fixture

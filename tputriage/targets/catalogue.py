@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tputriage.config import Settings, TargetRow
 from tputriage.errors import TargetError
+from tputriage.targets.chips import chips
 from tputriage.targets.seam import Target
 
 # PJRT plugins that run XLA on the CPU: name -> path under site-packages.
@@ -25,7 +26,6 @@ PLUGINS = {
     "lammps": "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
 }
 DEFAULT_PLUGIN = "xla"
-GOOGLE = "0x1ae0"  # PCI vendor of TPU chips
 ASK = """
 import importlib.util, sys
 for name in sys.argv[1:]:
@@ -85,13 +85,6 @@ def find_target(name: str, settings: Settings) -> Target:
     )
 
 
-def chips() -> int:
-    """TPU chips on this machine, told by the PCI bus or the device files, without opening any."""
-    vendors = Path("/sys/bus/pci/devices").glob("*/vendor")
-    on_bus = sum(1 for path in vendors if _text(path) == GOOGLE)
-    return on_bus or len(list(Path("/dev").glob("accel[0-9]*")))
-
-
 def _best(settings: Settings) -> Target:
     for name in ("tpu", "emulator"):
         try:
@@ -140,16 +133,3 @@ def _ask(python: str, modules: tuple[str, ...]) -> tuple[str, ...]:
     except (OSError, subprocess.SubprocessError) as exc:
         raise TargetError(f"the interpreter {python} cannot be used: {exc}") from exc
     return tuple(done.stdout.splitlines())
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("ascii").strip()
-    except OSError:
-        return ""
-
-
-def emulators(settings: Settings) -> list[str]:
-    """Names of the targets that are no hardware: the shipped emulator, and the user's that load a plugin."""
-    shipped = [name for name, row in ROWS.items() if row.emulated]
-    return [*shipped, *(name for name, row in settings.targets.items() if row.plugin)]

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tputriage.errors import InputError, TargetError
+from tputriage.targets.chips import Hold, chips, hold_chip
 from tputriage.targets.process import QUIET, Process
 from tputriage.targets.seam import Answer, Ended, Job, Target
 
@@ -45,6 +46,7 @@ class Worker:
         self._env = dict(env or {})
         self._start_limit_s = start_limit_s
         self._process: Process | None = None
+        self._hold: Hold | None = None
         self._starts = 0
         self._versions: Mapping[str, str] = {}
         self._config = {
@@ -86,6 +88,9 @@ class Worker:
         if self._process is not None:
             self._process.close()
             self._process = None
+        if self._hold is not None:
+            self._hold.release()
+            self._hold = None
 
     def ask(self, jobs: Iterable[Job]) -> Iterator[Answer]:
         """See `seam.Runner.ask`. Raises TargetError where the worker cannot be started, or dies again and again."""
@@ -148,11 +153,18 @@ class Worker:
             if self._starts > MOST_RESTARTS:
                 raise TargetError(f"the worker on {self._target.name} died {self._starts} times and is given up")
             self._starts += 1
-            self._process = self._start()
+            if self._target.device == "tpu" and not self._target.plugin:
+                self._hold = hold_chip(max(1, chips()))
+            try:
+                self._process = self._start()
+            except BaseException:
+                self.close()
+                raise
         return self._process
 
     def _start(self) -> Process:
-        env = {**os.environ, **QUIET, **self._target.env, **self._env, **self._device}
+        pinned = self._hold.env if self._hold else {}
+        env = {**os.environ, **QUIET, **self._target.env, **pinned, **self._env, **self._device}
         process = Process(self._target.python, env, self._root, self._config)
         try:
             if not process.is_ready(self._target, self._start_limit_s):

@@ -1,0 +1,47 @@
+"""A chip is held by one process of ours at a time, and freed however that process ends."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tputriage.errors import TargetError
+from tputriage.targets.chips import hold_chip
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from tputriage.targets.chips import hold_chip
+hold = hold_chip(1, Path(sys.argv[1]))
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_each_holder_gets_a_chip_of_its_own_and_is_pinned_to_it(tmp_path):
+    first, second = hold_chip(2, tmp_path), hold_chip(2, tmp_path)
+    assert [hold.env["TPU_VISIBLE_CHIPS"] for hold in (first, second)] == ["0", "1"]
+    first.release()
+    second.release()
+
+
+def test_the_only_chip_needs_no_pinning(tmp_path):
+    hold = hold_chip(1, tmp_path)
+    assert hold.env == {}
+    hold.release()
+
+
+def test_a_chip_that_is_held_is_one_line_with_its_holder(tmp_path):
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE)
+    holder.stdout.readline()
+    with pytest.raises(TargetError, match=f"process {holder.pid}"):
+        hold_chip(1, tmp_path)
+    holder.kill()
+    holder.wait()
+    holder.stdout.close()
+    hold_chip(1, tmp_path).release()
+
+
+def test_a_lock_that_cannot_be_opened_is_said(tmp_path):
+    with pytest.raises(TargetError, match="cannot be opened"):
+        hold_chip(1, tmp_path / "missing")
