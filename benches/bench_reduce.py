@@ -1,0 +1,193 @@
+"""`make bench-reduce`: our reducer, lithium and Shrink Ray behind one oracle, on the same scripts with the same time.
+
+`--scripts FOLDER` holds scripts that say "tpu" once, with bench.json for the expected failures; without it the
+fixture suite's flattened tests are all there is. `--limit S` is each reducer's time for a script (480), `--only`
+picks rows by a part of their name, `--python` runs scripts whose packages this environment lacks. Prints a line a
+run, then one JSON object; leaves 1 where a stated goal is missed.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import reduce_rivals
+from reduce_oracle import BenchOracle, Server, normalised
+
+from tputriage.config import Settings
+from tputriage.errors import TriageError
+from tputriage.minimize.device_argument import argued, defaulted
+from tputriage.minimize.flatten import flatten
+from tputriage.minimize.measure import code_lines
+from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
+from tputriage.minimize.roads import Case, take_roads
+from tputriage.model import Outcome
+from tputriage.signatures import same_bug, sign
+from tputriage.targets import runs
+from tputriage.targets.catalogue import find_target
+from tputriage.targets.worker import Worker
+
+SUITE = Path(__file__).parent.parent / "fixtures" / "minisuite"
+SUITE_ENV = "MINISUITE_TEST_DEVICE"
+SCRIPT_ENV = "BENCH_DEVICE"
+WRAPPER = """\
+import os, runpy, sys
+def test_script():
+    sys.argv = ["script.py", os.environ["BENCH_DEVICE"]]
+    runpy.run_path(os.path.join(os.path.dirname(__file__), "script.py"), run_name="__main__")
+"""
+GOALS = {"test_road_tokens_ratio": 0.5, "test_road_runs_ratio": 0.2, "all_roads_tokens_ratio": 0.1,
+         "all_roads_runs_ratio": 0.1, "slipped": 0}  # fmt: skip
+
+
+def rows(options):
+    """(name, script that says "tpu" once)."""
+    if options.scripts:
+        for path in sorted(options.scripts.glob("*.py")):
+            yield path.stem, path.read_text("utf-8")
+    for test_id in options.tests:
+        target = find_target("emulator", Settings())
+        with Worker(target, SUITE, files=runs.files_of([test_id], SUITE), device_env=SUITE_ENV) as worker:
+            try:
+                yield test_id.rpartition("::")[2], defaulted(flatten(test_id, worker), "tpu")
+            except TriageError as exc:
+                print(f"{test_id}: not flattened: {exc}")
+
+
+def bench(name, source, device, reference, rivals, options):
+    """One script by every reducer: {reducer: {"tokens", "lines", "runs", "seconds", "end", "same"}}."""
+    failure = once(source, device).failure
+    if failure is None or once(source.replace("tpu", "cpu"), reference).outcome is not Outcome.PASSED:
+        print(f"{name}: shows no difference here; left out")
+        return {}
+    expected = (failure.exception.rpartition(".")[2] or failure.exception, normalised(failure.message))
+    wanted = sign(failure)
+    found = {}
+    for reducer, python in [(None, None), *rivals]:
+        oracle = BenchOracle(device, reference, expected, options.limit)
+        started = time.monotonic()
+        end = ours(source, device, oracle) if reducer is None else theirs(reducer, python, source, oracle, options)
+        label = "test road" if reducer is None else reducer.name
+        found[label] = row(oracle, oracle.best or source, time.monotonic() - started, end, device, wanted)
+        print(f"{name:30} {label:10} {found[label]}", flush=True)
+    if not options.test_road_only:
+        found["all roads"] = by_roads(source, wanted, options)
+        print(f"{name:30} {'all roads':10} {found['all roads']}", flush=True)
+    return found
+
+
+def ours(source, device, oracle):
+    def counted():
+        oracle.runs += 1
+
+    start = argued(source, "tpu")
+    asking = Told(oracle)
+    reduce_source(start, asking, trace=tracer(device, limit_s=60, counted=counted))
+    return "stopped" if oracle.exhausted else "ended"
+
+
+class Told:
+    """The bench's oracle runs scripts without an argument."""
+
+    def __init__(self, oracle):
+        self.oracle = oracle
+
+    @property
+    def exhausted(self):
+        return self.oracle.exhausted
+
+    def __call__(self, source):
+        return self.oracle(defaulted(source, "tpu"))
+
+
+def theirs(rival, python, source, oracle, options):
+    server = Server(oracle)
+    try:
+        return reduce_rivals.run(rival, python, source, server.port, options.limit)
+    finally:
+        server.close()
+
+
+def row(oracle, source, seconds, end, device, wanted):
+    failure = once(source, device).failure
+    same = failure is not None and same_bug(wanted, failure)
+    return {"tokens": tokens_of(source), "lines": code_lines(source), "runs": oracle.runs,
+            "seconds": round(seconds, 1), "end": end, "same": same}  # fmt: skip
+
+
+def by_roads(source, wanted, options):
+    """The whole of minimize, on a test that runs the script."""
+    settings = Settings(python=options.python)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "script.py").write_text(argued(source, "tpu"), "utf-8")
+        Path(folder, "test_script.py").write_text(WRAPPER, "utf-8")
+        test_id, root, started = "test_script.py::test_script", Path(folder), time.monotonic()
+        files = runs.files_of([test_id], root)
+        with (
+            Worker(find_target("emulator", settings), root, files=files, device_env=SCRIPT_ENV) as device,
+            Worker(find_target("cpu", settings), root, files=files, device_env=SCRIPT_ENV) as reference,
+        ):
+            run = runs.run_of(next(iter(device.ask([runs.test_job(test_id, limit_s=60)]))), device.target)
+            case = Case(test_id, sign(run.failure), device, reference, root, 60, options.limit)
+            draft, trip = take_roads(case)
+            text = draft.source if draft else source
+            failure = once(text, device).failure
+            same = failure is not None and same_bug(wanted, failure)
+    return {"tokens": tokens_of(text), "lines": code_lines(text), "runs": trip.runs,
+            "seconds": round(time.monotonic() - started, 1), "end": draft.level if draft else "no road",
+            "same": same}  # fmt: skip
+
+
+def once(source, runner):
+    job = runs.script_job(source, runner.target.device, limit_s=60)
+    return runs.run_of(next(iter(runner.ask([job]))), runner.target)
+
+
+def summary(table, rivals):
+    names = [rival.name for rival, _ in rivals]
+    found = {"scripts": len(table), "rivals": names}
+    for key, ours_name in (("test_road", "test road"), ("all_roads", "all roads")):
+        for what in ("tokens", "runs"):
+            ratios = [
+                row[ours_name][what] / max(1, min((row[name] for name in names), key=lambda one: one["tokens"])[what])
+                for row in table.values()
+                if ours_name in row and names
+            ]
+            found[f"{key}_{what}_ratio"] = round(statistics.median(ratios), 3) if ratios else None
+    found["slipped"] = sum(not row[name]["same"] for row in table.values() for name in row if name not in names)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scripts", type=Path)
+    parser.add_argument("--tests", nargs="*", default=[], help="node ids of the fixture suite")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--limit", type=float, default=480.0)
+    parser.add_argument("--python", default="")
+    parser.add_argument("--rivals", default="lithium,shrinkray")
+    parser.add_argument("--test-road-only", action="store_true")
+    options = parser.parse_args()
+    chosen = [rival for rival in reduce_rivals.RIVALS if rival.name in options.rivals.split(",")]
+    rivals = [(rival, python) for rival in chosen if (python := reduce_rivals.install(rival))]
+    settings = Settings(python=options.python)
+    table = {}
+    with (
+        Worker(find_target("emulator", settings)) as device,
+        Worker(find_target("cpu", settings)) as reference,
+    ):
+        for name, source in rows(options):
+            if options.only in name:
+                found = bench(name, source, device, reference, rivals, options)
+                table.update({name: found} if found else {})
+    found = summary(table, rivals)
+    print(json.dumps(found, indent=1))
+    missed = [key for key, goal in GOALS.items() if found[key] is not None and found[key] > goal]
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
