@@ -13,6 +13,7 @@ from typing import Any
 
 from tputriage.errors import ReportError
 from tputriage.formats._failure import LONGEST_CAPTURED, build, signal_in
+from tputriage.formats._figures import count, seconds, whole
 from tputriage.formats._source import Source
 from tputriage.formats._split import decode_leniently
 from tputriage.formats._tally import Tally
@@ -62,8 +63,8 @@ def read(source: Source, *, salvage: bool) -> Report:
 
 
 def _take(reading: _Reading, line: dict[str, Any]) -> None:
-    if isinstance(line.get("at"), int | float):
-        reading.last_s = float(line["at"])
+    if "at" in line:
+        reading.last_s = seconds(line["at"]) or reading.last_s
     if "journal" in line:
         reading.header = line
     elif "start" in line:
@@ -71,23 +72,23 @@ def _take(reading: _Reading, line: dict[str, Any]) -> None:
     elif "phase" in line:
         _phase(reading, line)
     elif isinstance(line.get("collected"), int):
-        reading.collected = line["collected"]
+        reading.collected = count(line["collected"])
     elif isinstance(line.get("finished"), int):
-        reading.finished, reading.running = line["finished"], ""
+        reading.finished, reading.running = whole(line["finished"]), ""
 
 
 def _phase(reading: _Reading, line: dict[str, Any]) -> None:
     nodeid, outcome = str(line.get("id", "")), str(line.get("outcome", ""))
     phase = _PHASES.get(str(line["phase"]), Phase.CALL)
-    seconds = line.get("seconds")
-    reading.last_s += seconds if isinstance(seconds, int | float) else 0.0
+    took_s = seconds(line.get("seconds"))
+    reading.last_s += took_s
     if outcome == "failed":
         failure = build(
             nodeid,
             phase,
             longrepr=str(line.get("text", "")),
             captured=str(line.get("captured", "")),
-            duration_s=float(seconds) if isinstance(seconds, int | float) else 0.0,
+            duration_s=took_s,
         )
         if phase is Phase.COLLECT:
             reading.tally.add_collection_error(failure)
@@ -128,8 +129,7 @@ def _stack(words: str) -> Iterator[Frame]:
 
 
 def _report(source: Source, reading: _Reading) -> Report:
-    began = reading.header.get("at")
-    began_s = float(began) if isinstance(began, int | float) else 0.0
+    began_s = seconds(reading.header.get("at"))
     versions = reading.header.get("versions")
     return reading.tally.report(
         source,

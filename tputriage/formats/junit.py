@@ -16,6 +16,7 @@ from defusedxml.ElementTree import ParseError, iterparse
 
 from tputriage.errors import ReportError
 from tputriage.formats._failure import build
+from tputriage.formats._figures import seconds
 from tputriage.formats._source import Source
 from tputriage.formats._tally import Tally
 from tputriage.model import Failure, Phase, Report
@@ -110,7 +111,7 @@ def _node_id(classname: str, name: str, file: str) -> str:
 
 def _seconds(text: str) -> float:
     try:
-        return float(text.replace(",", ""))
+        return seconds(float(text.replace(",", "")))
     except ValueError:
         return 0.0
 

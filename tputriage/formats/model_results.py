@@ -13,6 +13,7 @@ from typing import Any
 
 from tputriage.errors import ReportError
 from tputriage.formats._failure import build
+from tputriage.formats._figures import count
 from tputriage.formats._source import Source
 from tputriage.formats._split import DamagedError, Walker, decode_leniently
 from tputriage.formats._tally import Tally
@@ -67,8 +68,8 @@ def _read_model(model: str, results: Mapping[str, Any], tally: Tally, counts: di
 def _count(numbers: Any) -> int:
     """`{"single": 3, "multi": 2}` or a plain number."""
     if isinstance(numbers, dict):
-        return sum(number for number in numbers.values() if isinstance(number, int))
-    return numbers if isinstance(numbers, int) else 0
+        return sum(map(count, numbers.values()))
+    return count(numbers)
 
 
 def _failures(groups: Any) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ import msgspec
 
 from tputriage.errors import ReportError
 from tputriage.formats._failure import build
+from tputriage.formats._figures import count, seconds, whole
 from tputriage.formats._longrepr import Place
 from tputriage.formats._source import Source
 from tputriage.formats._split import Batch, DamagedError, Walker, decode_leniently
@@ -107,7 +108,7 @@ def _failure(nodeid: str, phase: Phase, said: Mapping[str, Any], root: str) -> F
     places = list(_places(said.get("traceback")))
     if not places and "path" in crash:
         # `crash` has the whole path, `traceback` one below the root: the same failure must look the same.
-        places = [Place(str(crash["path"]).removeprefix(root), _number(crash.get("lineno")))]
+        places = [Place(str(crash["path"]).removeprefix(root), whole(crash.get("lineno")))]
     return build(
         nodeid,
         phase,
@@ -115,18 +116,14 @@ def _failure(nodeid: str, phase: Phase, said: Mapping[str, Any], root: str) -> F
         crash=str(crash.get("message", "")),
         places=places,
         captured=_captured(said),
-        duration_s=float(duration) if isinstance(duration := said.get("duration"), int | float) else 0.0,
+        duration_s=seconds(said.get("duration")),
     )
 
 
 def _places(entries: Any) -> Iterator[Place]:
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
-            yield Place(str(entry.get("path", "")), _number(entry.get("lineno")), str(entry.get("message", "")))
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+            yield Place(str(entry.get("path", "")), whole(entry.get("lineno")), str(entry.get("message", "")))
 
 
 def _captured(said: Mapping[str, Any]) -> str:
@@ -151,11 +148,7 @@ def _read_collectors(walker: Walker, tally: Tally) -> None:
 
 def _report(source: Source, tally: Tally, header: Mapping[str, Any]) -> Report:
     summary = header.get("summary")
-    counts = (
-        {str(name): count for name, count in summary.items() if isinstance(count, int)}
-        if isinstance(summary, dict)
-        else {}
-    )
+    counts = {str(name): count(value) for name, value in summary.items()} if isinstance(summary, dict) else {}
     collected = counts.pop("collected", 0)
     total = counts.pop("total", 0)
     counts.pop("deselected", None)
@@ -169,15 +162,11 @@ def _report(source: Source, tally: Tally, header: Mapping[str, Any]) -> Report:
         outcomes=counts,
         collected=collected,
         root=str(header.get("root", "")),
-        created_s=_seconds(header.get("created")),
-        duration_s=_seconds(header.get("duration")),
-        exit_code=code if isinstance(code := header.get("exitcode"), int) else None,
+        created_s=seconds(header.get("created")),
+        duration_s=seconds(header.get("duration")),
+        exit_code=whole(code) if isinstance(code := header.get("exitcode"), int) else None,
         versions=dict(_versions(header.get("environment"))),
     )
-
-
-def _seconds(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) and value == value and abs(value) < 1e12 else 0.0
 
 
 def _versions(environment: Any) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from tputriage.errors import ReportError
 from tputriage.formats._failure import build
+from tputriage.formats._figures import seconds, whole
 from tputriage.formats._longrepr import Place
 from tputriage.formats._source import Source
 from tputriage.formats._split import decode_leniently
@@ -71,17 +72,17 @@ def _take(reading: _Reading, line: Mapping[str, Any]) -> None:
         reading.tally.add_collection_error(_failure(nodeid, Phase.COLLECT, line))
     elif kind == "SessionFinish":
         reading.finished = True
-        reading.exit_code = code if isinstance(code := line.get("exitstatus"), int) else None
+        reading.exit_code = whole(code) if isinstance(code := line.get("exitstatus"), int) else None
 
 
 def _test(reading: _Reading, line: Mapping[str, Any]) -> None:
     nodeid, when = str(line.get("nodeid", "")), str(line.get("when", ""))
     outcome = str(line.get("outcome", ""))
     for key, later in (("start", min), ("stop", max)):
-        if isinstance(line.get(key), int | float):
-            began = reading.began_s or line[key]
-            reading.began_s = float(min(began, line[key])) if later is min else began
-            reading.ended_s = float(max(reading.ended_s, line[key]))
+        if moment := seconds(line.get(key)):
+            began = reading.began_s or moment
+            reading.began_s = min(began, moment) if later is min else began
+            reading.ended_s = max(reading.ended_s, moment)
     failures = [_failure(nodeid, _PHASES.get(when, Phase.CALL), line)] if outcome == "failed" else []
     said = reading.open.setdefault(nodeid, "passed")
     if failures:
@@ -118,7 +119,7 @@ def _failure(nodeid: str, phase: Phase, line: Mapping[str, Any]) -> Failure:
         crash=str(crash.get("message", "")) if isinstance(crash, dict) else "",
         places=list(_places(parts.get("reprtraceback"))),
         captured="\n".join(_sections(line.get("sections"))),
-        duration_s=float(seconds) if isinstance(seconds := line.get("duration"), int | float) else 0.0,
+        duration_s=seconds(line.get("duration")),
     )
 
 
@@ -152,8 +153,7 @@ def _places(traceback: Any) -> Iterator[Place]:
     for data in _data(traceback):
         at = data.get("reprfileloc")
         if isinstance(at, dict):
-            line = at.get("lineno")
-            yield Place(str(at.get("path", "")), line if isinstance(line, int) else 0, str(at.get("message", "")))
+            yield Place(str(at.get("path", "")), whole(at.get("lineno")), str(at.get("message", "")))
 
 
 def _sections(sections: Any) -> Iterator[str]:
