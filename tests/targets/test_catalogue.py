@@ -8,7 +8,7 @@ import pytest
 from tests.targets.conftest import target_or_skip
 from tputriage.config import Settings, TargetRow
 from tputriage.errors import TargetError
-from tputriage.targets.catalogue import PLUGINS, find_target
+from tputriage.targets.catalogue import PLUGINS, emulators, find_target
 from tputriage.targets.chips import chips
 
 
@@ -98,3 +98,8 @@ def test_a_shipped_target_can_be_changed():
 def test_an_interpreter_that_cannot_run_is_one_line(tmp_path):
     with pytest.raises(TargetError, match="cannot be used"):
         find_target("cpu", Settings(python=str(tmp_path / "python")))
+
+
+def test_a_users_target_with_a_plugin_is_no_hardware():
+    own = {"mine": TargetRow(plugin="/p.so"), "pod": TargetRow()}
+    assert emulators(Settings(targets=own)) == ["emulator", "mine"]

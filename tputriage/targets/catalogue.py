@@ -85,6 +85,12 @@ def find_target(name: str, settings: Settings) -> Target:
     )
 
 
+def plugin_named(target: Target) -> str:
+    """What `--plugin` has to say for this target: a plugin's name, else its path; "" for the default or for none."""
+    name = next((name for name, path in PLUGINS.items() if target.plugin.endswith(f"/{path}")), target.plugin)
+    return "" if name == DEFAULT_PLUGIN else name
+
+
 def _best(settings: Settings) -> Target:
     for name in ("tpu", "emulator"):
         try:
