@@ -2,12 +2,15 @@
 
 import shlex
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tputriage.cli import commands
 from tputriage.model import Outcome, Phase
 from tputriage.targets import runs
+from tputriage.targets.catalogue import DEFAULT_PLUGIN, PLUGINS
 from tputriage.targets.seam import Answer, Ended, Job, Target
 
 TARGET = Target("emulator", "tpu", "python")
@@ -71,6 +74,28 @@ def test_the_command_is_one_a_shell_takes_apart_as_meant(job):
     words = shlex.split(runs.command(job, TARGET))
     assert words[words.index("run") : words.index("run") + 3] == ["run", "--target", "emulator"]
     assert words[-1] == (job.payload["argv"][0] if job.kind == "script" else HOSTILE)
+
+
+@pytest.mark.parametrize("test_id", [HOSTILE, "tests/test_a.py::TestA::test_b[-k]"])
+def test_the_command_is_one_that_we_parse_ourselves(test_id):
+    words = shlex.split(runs.command(runs.test_job(test_id, limit_s=1), TARGET))
+    assert words[:2] == ["tputriage", "run"]
+    given = commands.commands["run"].make_context("run", words[2:]).params
+    assert (given["program"], given["arguments"], given["module"]) == ("pytest", (test_id,), True)
+    assert given["target"] == "emulator"
+
+
+@pytest.mark.parametrize(
+    ("plugin", "words"),
+    [
+        (f"/lib/{PLUGINS[DEFAULT_PLUGIN]}", []),
+        *((f"/lib/{path}", ["--plugin", name]) for name, path in PLUGINS.items() if name != DEFAULT_PLUGIN),
+        ("/own/plugin.so", ["--plugin", "/own/plugin.so"]),
+    ],
+)
+def test_the_command_names_a_plugin_that_is_not_the_default(plugin, words):
+    start = ["tputriage", "run", "--target", "emulator"]
+    assert runs.run_on(replace(TARGET, plugin=plugin)) == [*start, *words]
 
 
 def test_files_are_named_once_and_inside_the_root(tmp_path):

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from tputriage.errors import TargetError
 from tputriage.model import Failure, Outcome, Phase, Run
-from tputriage.targets.runs import death_message, failure_of, stack_frames
+from tputriage.targets.runs import death_message, failure_of, run_on, stack_frames
 from tputriage.targets.seam import Target
 
 ENTRY = Path(__file__).parent.parent / "inside" / "main.py"
@@ -99,7 +99,7 @@ def _run_once(target: Target, path: Path, limit_s: float, start_s: float) -> Run
         seconds=round(time.monotonic() - started, 4),
         signal=number,
         last_words="" if outcome is Outcome.PASSED else text,
-        command=shlex.join(["tputriage", "run", "--target", target.name, str(path), target.device]),
+        command=shlex.join([*run_on(target), str(path), target.device]),
     )
     if outcome is Outcome.FAILED and raised:
         return replace(run, failure=failure_of(json.loads(raised), {"output": said, "duration_s": run.seconds}))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tputriage.model import Failure, Frame, Outcome, Phase, Run
+from tputriage.targets.catalogue import plugin_named
 from tputriage.targets.seam import Answer, Ended, Job, Target
 
 # A line of faulthandler's dump, and what native libraries say when they give up.
@@ -61,11 +62,17 @@ def run_of(answer: Answer, target: Target) -> Run:
 def command(job: Job, target: Target) -> str:
     """What a person types in the suite's folder to run this job again."""
     env = [f"{name}={value}" for name, value in job.env.items()]
-    start = [*(["env", *env] if env else []), "tputriage", "run", "--target", target.name]
+    start = [*(["env", *env] if env else []), *run_on(target)]
     if job.kind == "script":
         return shlex.join([*start, str(job.payload["name"]), *map(str, job.payload["argv"])])
     tests = [*job.payload.get("before", ()), job.payload["test_id"]]
     return shlex.join([*start, "-m", "pytest", *map(str, tests)])
+
+
+def run_on(target: Target) -> list[str]:
+    """The words of `tputriage run` with the options that name this target."""
+    plugin = plugin_named(target)
+    return ["tputriage", "run", "--target", target.name, *(["--plugin", plugin] if plugin else [])]
 
 
 def files_of(test_ids: Sequence[str], root: Path) -> tuple[str, ...]:
