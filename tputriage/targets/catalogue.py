@@ -139,3 +139,9 @@ def _ask(python: str, modules: tuple[str, ...]) -> tuple[str, ...]:
     except (OSError, subprocess.SubprocessError) as exc:
         raise TargetError(f"the interpreter {python} cannot be used: {exc}") from exc
     return tuple(done.stdout.splitlines())
+
+
+def emulators(settings: Settings) -> list[str]:
+    """Names of the targets that are no hardware: the shipped emulator, and the user's that load a plugin."""
+    shipped = [name for name, row in ROWS.items() if row.emulated]
+    return [*shipped, *(name for name, row in settings.targets.items() if row.plugin)]
