@@ -161,6 +161,27 @@ def run(program: str, arguments: tuple[str, ...], **options: Any) -> None:
 
 
 @commands.command()
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("html", "markdown", "model-results")),
+    default="html",
+    show_default=True,
+    help="A page, a CI job's summary, or the Hugging Face CI dashboard's JSON.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write; without it the page is tputriage.html and the others go to standard output.",
+)
+@_shared
+def report(**options: Any) -> None:
+    """Write a page of everything known, or the same for a CI job or dashboard."""
+    _run("reporting:report", **options)
+
+
+@commands.command()
 @_machine
 @_shared
 def doctor(**options: Any) -> None:

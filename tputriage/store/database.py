@@ -189,6 +189,11 @@ class Store:
         )
         return Outcome(rows[0][0]) if rows else None
 
+    def outcomes(self, report_id: int) -> dict[str, Outcome]:
+        """{node id: how it ended} of a report, in the order they ran."""
+        rows = self._rows("SELECT test_id, outcome FROM outcome WHERE report_id = ? ORDER BY position", (report_id,))
+        return {test_id: Outcome(outcome) for test_id, outcome in rows}
+
     def root_of(self, test_id: str) -> str:
         """The rootdir of the newest report in which the test failed; "" where it never did."""
         rows = self._rows(

@@ -1,0 +1,106 @@
+"""`tputriage report`: the page, the step summary and model_results.json, from what the store knows."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from tputriage import __version__
+from tputriage.config import Settings
+from tputriage.console import Done
+from tputriage.dashboard import Links, board_of, model_results, page, summary
+from tputriage.errors import InputError
+from tputriage.issues.ledger import creation_key
+from tputriage.model import Dossier, Outcome
+from tputriage.pipeline.filing import policy_for
+from tputriage.pipeline.place import settings_for
+from tputriage.store import Store, open_store
+from tputriage.store.ledger import StoredLedger
+
+PAGE = Path("tputriage.html")  # a page on a terminal helps nobody
+_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def report(*, form: str, output: Path | None, store: Path, quiet: bool) -> Done:
+    """Write the answer to `output`, or show it where none is named; `form` is a key of FORMS."""
+    settings = settings_for(None)
+    with open_store(store, create=False) as opened:
+        dossiers, reports = opened.dossiers(), opened.reports()
+        text = FORMS[form](opened, dossiers, reports, settings)
+    data = {"format": form, "buckets": len(dossiers), "reports": len(reports)}
+    file = output or (PAGE if form == "html" else None)
+    if file is None:
+        return Done(data | {"text": text}, (text.rstrip("\n"),))
+    size = _write(file, text)
+    return Done(data | {"file": str(file), "bytes": size}, (f"{len(dossiers)} buckets written to {file}",))
+
+
+def _html(store: Store, dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], settings: Settings) -> str:
+    return page(
+        dossiers,
+        board_of(dossiers, reports),
+        _links(store, dossiers, settings),
+        now_s=time.time(),
+        version=__version__,
+        templates=_templates(settings),
+    )
+
+
+def _markdown(
+    store: Store, dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], settings: Settings
+) -> str:
+    links = _links(store, dossiers, settings)
+    return summary(dossiers, board_of(dossiers, reports), links, templates=_templates(settings))
+
+
+def _results(
+    store: Store, dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], settings: Settings
+) -> str:
+    newest = {row["suite"]: row["id"] for row in reports}  # the rows are oldest first
+    outcomes: dict[str, Outcome] = {}
+    for number in newest.values():
+        outcomes |= store.outcomes(number)
+    found = model_results(outcomes, dossiers, _links(store, dossiers, settings))
+    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode("utf-8") + "\n"
+
+
+Form = Callable[[Store, Sequence[Dossier], Sequence[Mapping[str, Any]], Settings], str]
+FORMS: Mapping[str, Form] = MappingProxyType({"html": _html, "markdown": _markdown, "model-results": _results})
+
+
+def _links(store: Store, dossiers: Sequence[Dossier], settings: Settings) -> Links:
+    """Masks as filing does: a page is mailed and kept by CI as easily as an issue is read."""
+    ledger = StoredLedger(store)
+    cleaner = policy_for(settings, allow_emulator=False, close_fixed=False).cleaner
+    reported = [dossier for dossier in dossiers if dossier.issue is not None]
+    addresses = {dossier.bucket.id: _address(ledger, dossier, settings) for dossier in reported}
+    return Links({bucket: address for bucket, address in addresses.items() if address}, cleaner.mask)
+
+
+def _address(ledger: StoredLedger, dossier: Dossier, settings: Settings) -> str:
+    """Where the bucket's issue is; "" where the settings do not name the repository that it was filed in."""
+    host = settings.api_url.removesuffix("/api/v3").replace("https://api.github.com", "https://github.com")
+    for repository in (settings.repository, settings.upstream):
+        filing = ledger.find(creation_key(repository, dossier.bucket.id)) if _NAME.fullmatch(repository) else None
+        if filing is not None and filing.number == dossier.issue and host.startswith("https://"):
+            return f"{host}/{repository}/issues/{dossier.issue}"
+    return ""
+
+
+def _templates(settings: Settings) -> Path | None:
+    return Path(settings.templates) if settings.templates else None
+
+
+def _write(file: Path, text: str) -> int:
+    raw = text.encode("utf-8")
+    try:
+        file.write_bytes(raw)
+    except OSError as exc:
+        raise InputError(f"{file} cannot be written: {exc.strerror or exc}; name another with -o") from exc
+    return len(raw)
