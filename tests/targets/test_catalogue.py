@@ -88,11 +88,17 @@ def test_a_target_of_the_users_is_taken_as_written():
     assert (target.name, target.device, target.slots, target.env["A"]) == ("mine", "cpu", 3, "1")
 
 
-def test_a_shipped_target_can_be_changed():
-    row = TargetRow(device="cpu", env={"A": "1"}, slots=1)
-    target = find_target("cpu", Settings(targets={"cpu": row}))
+@pytest.mark.emulator
+def test_a_target_of_the_users_with_a_plugin_is_an_emulator():
+    target_or_skip("emulator")
+    target = find_target("mine", Settings(targets={"mine": TargetRow(plugin="xla")}, plugin="lammps"))
+    assert (target.device, Path(target.plugin).name) == ("tpu", "xla_cpu_pjrt.so")
+
+
+def test_a_shipped_target_can_be_changed_but_stays_what_it_is():
+    target = find_target("cpu", Settings(targets={"cpu": TargetRow(env={"A": "1"}, slots=1)}))
     assert target.env == {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "A": "1"}
-    assert target.slots == 1
+    assert (target.device, target.slots) == ("cpu", 1)
 
 
 def test_an_interpreter_that_cannot_run_is_one_line(tmp_path):

@@ -67,22 +67,28 @@ def find_target(name: str, settings: Settings) -> Target:
     """
     if name == "auto":
         return _best(settings)
-    row, own = ROWS.get(name), settings.targets.get(name, TargetRow(device=""))
-    if row is None and name not in settings.targets:
-        known = ", ".join(["auto", *ROWS, *settings.targets])
-        raise TargetError(f"there is no target called {name!r}: take one of {known}, or add it to the settings")
-    row = row or Row(own.device or "tpu", ("torch",), "pip install torch")
+    own = settings.targets.get(name, TargetRow())
+    row = _row(name, own, settings)
     python = own.python or settings.python or sys.executable
     _check_packages(name, row, python)
-    plugin = own.plugin or (settings.plugin if row.emulated else "")
     return Target(
         name=name,
-        device=own.device or row.device,
+        device=row.device,
         python=python,
         env={**row.env, **own.env},
-        plugin=_find_plugin(plugin or DEFAULT_PLUGIN, python) if row.emulated or plugin else "",
+        plugin=_find_plugin(own.plugin or settings.plugin or DEFAULT_PLUGIN, python) if row.emulated else "",
         slots=own.slots or (1 if row.hardware else os.cpu_count() or 1),
     )
+
+
+def _row(name: str, own: TargetRow, settings: Settings) -> Row:
+    """A shipped row, or the one that a target of the user's is like: an emulator where it names a plugin."""
+    if name in ROWS:
+        return ROWS[name]
+    if name not in settings.targets:
+        known = ", ".join(["auto", *ROWS, *settings.targets])
+        raise TargetError(f"there is no target called {name!r}: take one of {known}, or add it to the settings")
+    return ROWS["emulator" if own.plugin else "tpu" if own.device == "tpu" else "cpu"]
 
 
 def plugin_named(target: Target) -> str:
@@ -139,6 +145,12 @@ def _ask(python: str, modules: tuple[str, ...]) -> tuple[str, ...]:
     except (OSError, subprocess.SubprocessError) as exc:
         raise TargetError(f"the interpreter {python} cannot be used: {exc}") from exc
     return tuple(done.stdout.splitlines())
+
+
+def emulators(settings: Settings) -> list[str]:
+    """Names of the targets that are no hardware: the shipped emulator, and the user's that load a plugin."""
+    shipped = [name for name, row in ROWS.items() if row.emulated]
+    return [*shipped, *(name for name, row in settings.targets.items() if row.plugin)]
 
 
 def emulators(settings: Settings) -> list[str]:
