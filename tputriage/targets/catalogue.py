@@ -151,9 +151,3 @@ def emulators(settings: Settings) -> list[str]:
     """Names of the targets that are no hardware: the shipped emulator, and the user's that load a plugin."""
     shipped = [name for name, row in ROWS.items() if row.emulated]
     return [*shipped, *(name for name, row in settings.targets.items() if row.plugin)]
-
-
-def emulators(settings: Settings) -> list[str]:
-    """Names of the targets that are no hardware: the shipped emulator, and the user's that load a plugin."""
-    shipped = [name for name, row in ROWS.items() if row.emulated]
-    return [*shipped, *(name for name, row in settings.targets.items() if row.plugin)]
