@@ -108,17 +108,17 @@ class Reduction:
 
     def _run_pass(self, one: Pass, patience: int | None) -> bool:
         """Whether it came to its end. Each group has a fresh look: sites hold for the script they were found in."""
-        place, whole = 0, True
+        place, self.failed = 0, 0
         while not self.exhausted:
             if one.traced and one.order < BOLD and "def " not in self.best:
-                return whole  # it failed where it starts: there is nothing to cut or to skip
+                return True  # it failed where it starts: there is nothing to cut or to skip
             program = self._program(one.traced)
             groups = one.groups(program) if program is not None else []
             if program is None or place >= len(groups):
-                return whole
-            self.failed = 0
+                return True
             self._run_group(one, program, groups[place], patience)
-            whole = whole and (patience is None or self.failed < patience)
+            if patience is not None and self.failed >= patience:
+                return False
             place += 1
         return False
 

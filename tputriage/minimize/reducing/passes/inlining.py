@@ -148,7 +148,7 @@ def _spread(arg: cst.Arg) -> list[cst.Arg]:
 
 
 PASSES = [
-    Pass("call to the function's body", 34, calls, one=True),
-    Pass("keywords out of a dict", 36, spread),
+    Pass("call to the function's body", 14, calls, one=True),
+    Pass("keywords out of a dict", 16, spread),
     Pass("name to what it holds", 54, names_read_once, whole=False),
 ]

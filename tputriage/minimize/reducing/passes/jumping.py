@@ -5,11 +5,13 @@ The move that deleting cannot make: scaffolding is a chain of true dependencies,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import libcst as cst
 
 from tputriage.minimize.names import unbound_names
+from tputriage.minimize.reducing.binding import substituted
 from tputriage.minimize.reducing.edits import Program, Site, walk
 from tputriage.minimize.reducing.facts import FrameFacts
 from tputriage.minimize.reducing.passes import Pass
@@ -24,7 +26,7 @@ def jumps(program: Program) -> Sequence[Sequence[Site]]:
     found: dict[str, Site] = {}
     for frame in reversed(program.facts.frames):
         for body in _starts(program, frame):
-            site = _from_here(program, body)
+            site = _from_here(program, _without_self(body, frame.names.get("self", "")))
             text = program.with_changes([site])
             if text is not None and not unbound_names(text):
                 found.setdefault(text, site)
@@ -35,6 +37,16 @@ def _from_here(program: Program, body: Lines) -> Site:
     """The module's imports, definitions and values, then `body` in the place of all that it does."""
     kept = [node for node in program.module.body if not _acts(node)]
     return Site(((program.module, lambda new: new.with_changes(body=[*kept, *body])),))
+
+
+def _without_self(body: Lines, text: str) -> Lines:
+    """`self` by a name that says what it is, since there is no method around it: `tester` for `ModelTester()`."""
+    if not text:
+        return body
+    words = re.findall(r"[A-Z][a-z]+", text.partition("(")[0])
+    name = text if text.isidentifier() else words[-1].lower() if words else "one"
+    found: Lines = [substituted(line, {"self": cst.Name(name)}) for line in body]
+    return [line for line in found if not line.deep_equals(_assignment(name, name))]
 
 
 def _acts(node: cst.BaseStatement | cst.SimpleStatementLine) -> bool:
