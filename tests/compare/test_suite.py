@@ -29,7 +29,11 @@ def test_the_line_that_decided_is_named():
         # torch's own words, whatever they name
         ("Could not run 'aten::x' with arguments from the 'CUDA' backend", Frame("a.py", 1, "f", ""), "RuntimeError"),
         # raised inside torch
-        ("cuda is required", Frame("/venv/lib/python3.11/site-packages/torch/x.py", 1, "f", "raise E"), "RuntimeError"),
+        (
+            "the cuda graph was lost",
+            Frame("/venv/lib/python3.11/site-packages/torch/x.py", 1, "f", "raise E"),
+            "RuntimeError",
+        ),
         # a call into torch, not a statement of the suite
         ("unexpected cuda stream", Frame("src/a.py", 1, "f", "y = x + 1"), "RuntimeError"),
         # a check, but of something else
