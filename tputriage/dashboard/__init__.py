@@ -4,9 +4,9 @@ Nothing here reads the store or a clock. What tests printed is hostile: it reach
 script writes as text alone, and the summary as escaped text.
 """
 
-from tputriage.dashboard.entries import Links
 from tputriage.dashboard.numbers import Board, board_of
 from tputriage.dashboard.page import page
+from tputriage.dashboard.quoting import Links
 from tputriage.dashboard.results import model_results
 from tputriage.dashboard.summary import summary
 

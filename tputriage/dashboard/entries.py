@@ -6,40 +6,15 @@ Only what JSON has: text, numbers, lists. Everything that tests printed is maske
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from tputriage.console import visible
 from tputriage.dashboard.numbers import day_of, kind_of, versions_in_words
+from tputriage.dashboard.quoting import Links
 from tputriage.model import Dossier, Repro, Run, Verdict
 
 TESTS_SHOWN = 300
 SIGHTINGS_SHOWN = 50
 _SHARE = re.compile(r"failed (\d+) of (\d+)")
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """What the dossiers do not say: where each bucket's issue is, and how quoted text is masked."""
-
-    issues: Mapping[str, str] = field(default_factory=dict)  # bucket id -> https address
-    mask: Callable[[str], str] = str
-
-    def text(self, text: str, longest: int) -> str:
-        """Cut, masked, and with control and invisible characters shown."""
-        text = self.mask(_ANSI.sub("", cut(text, longest)))
-        plain = text.replace("\n", "").replace("\t", "").isprintable()
-        return text if plain else visible(text)
-
-
-def cut(text: str, longest: int) -> str:
-    """Head and tail kept: a traceback says most at its ends."""
-    if len(text) <= longest:
-        return text
-    head, tail = text[: longest // 3], text[-(longest - longest // 3) :]
-    return f"{head}\n… {len(text) - len(head) - len(tail)} characters left out …\n{tail}"
 
 
 def row_of(dossier: Dossier, links: Links) -> dict[str, Any]:

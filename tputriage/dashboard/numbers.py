@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tputriage.dashboard.quoting import Links
 from tputriage.model import Dossier, Outcome, VerdictKind
 
 MEANINGS: Mapping[VerdictKind, str] = {
@@ -84,12 +85,12 @@ class Board:
         return tuple({run.suite: run for run in self.runs}.values())
 
 
-def board_of(dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]]) -> Board:
+def board_of(dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], links: Links) -> Board:
     """The numbers of a store; `reports` are the rows of `Store.reports()`, oldest run first."""
     reported = [dossier for dossier in dossiers if dossier.issue is not None]
     unfixed = [dossier for dossier in dossiers if dossier.issue is None and not dossier.fixed_in]
     return Board(
-        runs=tuple(_point(row) for row in reports),
+        runs=tuple(_point(row, links) for row in reports),
         verdicts=tuple(_verdicts(dossiers)),
         buckets=len(dossiers),
         tests=len({test for dossier in dossiers for test in dossier.bucket.tests}),
@@ -113,18 +114,18 @@ def versions_in_words(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {versions[name]}" for name in names if versions.get(name))
 
 
-def _point(row: Mapping[str, Any]) -> RunPoint:
+def _point(row: Mapping[str, Any], links: Links) -> RunPoint:
     outcomes: Mapping[str, int] = row["outcomes"]
     passed = sum(count for name, count in outcomes.items() if Outcome(name).is_pass)
     failed = sum(count for name, count in outcomes.items() if Outcome(name).is_failure)
     return RunPoint(
-        source=row["source"],
-        suite=row["suite"] or "suite not named",
+        source=links.text(row["source"], 200),
+        suite=links.text(row["suite"], 80) or "suite not named",
         created_s=row["created_s"],
         passed=passed,
         failed=failed,
         rest=sum(outcomes.values()) - passed - failed,
-        versions=versions_in_words(row["versions"]),
+        versions=links.text(versions_in_words(row["versions"]), 200),
     )
 
 

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tputriage.dashboard.chart import chart_of
-from tputriage.dashboard.entries import Links, part_of, row_of
+from tputriage.dashboard.entries import part_of, row_of
 from tputriage.dashboard.numbers import Board, day_of
+from tputriage.dashboard.quoting import Links
 from tputriage.model import Dossier
 from tputriage.rendering import render
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tputriage.dashboard.entries import Links
+from tputriage.dashboard.quoting import Links
 from tputriage.model import Dossier, Failure, Outcome
 
 TRACE_CHARS = 2_000
@@ -21,7 +21,7 @@ _SAFE = re.compile(r"[^\w.-]+")
 def model_results(
     outcomes: Mapping[str, Outcome], dossiers: Sequence[Dossier], links: Links, *, column: str = "single"
 ) -> dict[str, Any]:
-    """The file's content; `outcomes` are those of the newest run by node id, in the order they ran."""
+    """The file's content; `outcomes` by node id, in the order they ran."""
     failures = {failure.test_id: failure for dossier in dossiers for failure in dossier.bucket.failures}
     models: dict[str, dict[str, Any]] = {}
     for test_id, outcome in outcomes.items():

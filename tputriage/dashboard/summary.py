@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tputriage.dashboard.entries import Links, part_of, row_of
+from tputriage.dashboard.entries import part_of, row_of
 from tputriage.dashboard.numbers import Board
+from tputriage.dashboard.quoting import Links
 from tputriage.model import Dossier
 from tputriage.rendering import render
 

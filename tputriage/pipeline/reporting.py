@@ -24,6 +24,8 @@ from tputriage.store import Store, open_store
 from tputriage.store.ledger import StoredLedger
 
 PAGE = Path("tputriage.html")  # a page on a terminal helps nobody
+NIGHT_S = 12 * 3600.0  # shards of one run end within it
+Row = Mapping[str, Any]  # of Store.reports()
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -41,36 +43,32 @@ def report(*, form: str, output: Path | None, store: Path, quiet: bool) -> Done:
     return Done(data | {"file": str(file), "bytes": size}, (f"{len(dossiers)} buckets written to {file}",))
 
 
-def _html(store: Store, dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], settings: Settings) -> str:
-    return page(
-        dossiers,
-        board_of(dossiers, reports),
-        _links(store, dossiers, settings),
-        now_s=time.time(),
-        version=__version__,
-        templates=_templates(settings),
-    )
-
-
-def _markdown(
-    store: Store, dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], settings: Settings
-) -> str:
+def _html(store: Store, dossiers: Sequence[Dossier], reports: Sequence[Row], settings: Settings) -> str:
     links = _links(store, dossiers, settings)
-    return summary(dossiers, board_of(dossiers, reports), links, templates=_templates(settings))
+    board = board_of(dossiers, reports, links)
+    return page(dossiers, board, links, now_s=time.time(), version=__version__, templates=_templates(settings))
 
 
-def _results(
-    store: Store, dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], settings: Settings
-) -> str:
-    newest = {row["suite"]: row["id"] for row in reports}  # the rows are oldest first
+def _markdown(store: Store, dossiers: Sequence[Dossier], reports: Sequence[Row], settings: Settings) -> str:
+    links = _links(store, dossiers, settings)
+    return summary(dossiers, board_of(dossiers, reports, links), links, templates=_templates(settings))
+
+
+def _results(store: Store, dossiers: Sequence[Dossier], reports: Sequence[Row], settings: Settings) -> str:
     outcomes: dict[str, Outcome] = {}
-    for number in newest.values():
-        outcomes |= store.outcomes(number)
+    for row in _last_night(reports):
+        outcomes |= store.outcomes(row["id"])
     found = model_results(outcomes, dossiers, _links(store, dossiers, settings))
     return msgspec.json.format(msgspec.json.encode(found), indent=1).decode("utf-8") + "\n"
 
 
-Form = Callable[[Store, Sequence[Dossier], Sequence[Mapping[str, Any]], Settings], str]
+def _last_night(reports: Sequence[Row]) -> list[Row]:
+    """The last run of each suite, whose shards are reports of their own; oldest first, as `reports` are."""
+    newest = {row["suite"]: row["created_s"] for row in reports}
+    return [row for row in reports if row["created_s"] >= newest[row["suite"]] - NIGHT_S]
+
+
+Form = Callable[[Store, Sequence[Dossier], Sequence[Row], Settings], str]
 FORMS: Mapping[str, Form] = MappingProxyType({"html": _html, "markdown": _markdown, "model-results": _results})
 
 

@@ -1,0 +1,36 @@
+"""Text from outside as the page may hold it: masked, cut, and with nothing in it that a reader does not see.
+
+What keeps it from acting is elsewhere: in page.py for JSON, and in the templates' autoescape for the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tputriage.console import visible
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What the dossiers do not say: where each bucket's issue is, and how quoted text is masked."""
+
+    issues: Mapping[str, str] = field(default_factory=dict)  # bucket id -> https address
+    mask: Callable[[str], str] = str
+
+    def text(self, text: str, longest: int) -> str:
+        """Cut, masked, and with control and invisible characters shown."""
+        text = self.mask(_ANSI.sub("", cut(text, longest)))
+        plain = text.replace("\n", "").replace("\t", "").isprintable()
+        return text if plain else visible(text)
+
+
+def cut(text: str, longest: int) -> str:
+    """Head and tail kept: a traceback says most at its ends."""
+    if len(text) <= longest:
+        return text
+    head, tail = text[: longest // 3], text[-(longest - longest // 3) :]
+    return f"{head}\n… {len(text) - len(head) - len(tail)} characters left out …\n{tail}"
