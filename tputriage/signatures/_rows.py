@@ -131,6 +131,17 @@ _EMULATOR: tuple[Row, ...] = (
         "RUN, xla-cpu-pjrt 0.0.1",
     ),
     (
+        "emulator-partitioner",
+        "emulator",
+        "message",
+        ("computation_partitioner.cc",),
+        r"computation_partitioner\.cc:[\dN]+\] Check failed",
+        "the emulator's plugin cannot compile a scan",
+        "F0000 00:00:1796025765.914920 24315 computation_partitioner.cc:269] Check failed: operand_maps.size() == 1",
+        "F0000 00:00:1796025765.914920 24315 inversion.cc:112] Check failed: operand_maps.size() == 1",
+        "RUN, lammps-jax-pjrt-cpu 0.11.2: cumsum, cumprod",
+    ),
+    (
         "emulator-ffi",
         "emulator",
         "message",
@@ -149,8 +160,7 @@ _EMULATOR: tuple[Row, ...] = (
         r"no registered implementation for (?:untyped |typed )?custom call to \S+ for Host"
         r"|unknown custom call (?:API version|target)\b.*\bHost",
         "the emulator's plugin has no TPU kernels",
-        "RuntimeError: failed to compile MLIR module -- the XLA compiler failed with: no registered implementation "
-        "for untyped custom call to tpu_custom_call for Host",
+        "the XLA compiler failed with: no registered implementation for untyped custom call to tpu_custom_call for Host",
         "RuntimeError: custom call to foo returned an error",
         "RUN, both CPU plugins",
     ),
