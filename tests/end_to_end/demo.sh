@@ -23,7 +23,10 @@ if ! ready=$(tputriage doctor --json | field 'rows["ready"]') || [ "$ready" != T
 fi
 
 printf '\nA small suite, run on the device now; some of its tests fail, one aborts, one hangs:\n'
-step fixtures/make-report.sh "$work/minisuite.json"
+report=$PWD/$work/minisuite.json
+printf '\n$ cd %s\n$ tputriage run -m pytest -n 1 --timeout 15 --tb short --json-report\n' "$suite"
+(cd "$suite" && tputriage run -m pytest -q -n 1 --timeout 15 --tb short -p no:cacheprovider \
+    --json-report --json-report-file="$report" 2>&1 | tail -n 25) || true
 
 printf '\nWhat fails where:\n'
 step tputriage collect "$work/minisuite.json" --root "$suite" --store "$work/store"
