@@ -20,9 +20,7 @@ _PACKAGE = Path(__file__).resolve().parent
 def template_folders(own: Path | None = None) -> list[Path]:
     """The folders searched, first match wins; raises InputError where the user's own is not there."""
     if own is not None and not own.is_dir():
-        raise InputError(
-            f"the template folder {own} does not exist: create it or correct `templates` in the settings"
-        )
+        raise InputError(f"the template folder {own} does not exist: create it or correct `templates` in the settings")
     shipped = [_PACKAGE / "templates", _PACKAGE.parent / "templates"]
     return ([own] if own else []) + [folder for folder in shipped if folder.is_dir()]
 
@@ -39,9 +37,7 @@ def environment(own: Path | None = None, *, html: bool = False) -> jinja2.Enviro
     )
 
 
-def render(
-    template: str, values: Mapping[str, object], own: Path | None = None, *, html: bool = False
-) -> str:
+def render(template: str, values: Mapping[str, object], own: Path | None = None, *, html: bool = False) -> str:
     """The template's text; raises InputError naming the template where it is broken."""
     try:
         return environment(own, html=html).get_template(template).render(**values)
