@@ -160,7 +160,7 @@ _EMULATOR: tuple[Row, ...] = (
         r"no registered implementation for (?:untyped |typed )?custom call to \S+ for Host"
         r"|unknown custom call (?:API version|target)\b.*\bHost",
         "the emulator's plugin has no TPU kernels",
-        "the XLA compiler failed with: no registered implementation for untyped custom call to tpu_custom_call for Host",
+        "XLA compiler failed with: no registered implementation for untyped custom call to tpu_custom_call for Host",
         "RuntimeError: custom call to foo returned an error",
         "RUN, both CPU plugins",
     ),
