@@ -108,6 +108,10 @@ def dirty():
 def test_teardown_fails(dirty):
     pass
 
+def test_layout():
+    image = torch.randn(2, 3, 4, 4, device=DEVICE).to(memory_format=torch.channels_last)
+    assert torch.relu(image).sum() == image.sum() + 1
+
 STATE = []
 
 def test_first():

@@ -7,7 +7,7 @@ import pytest
 
 from tests.targets.conftest import target_or_skip
 from tputriage.config import Settings, TargetRow
-from tputriage.errors import TargetError
+from tputriage.errors import InputError, TargetError
 from tputriage.targets.catalogue import PLUGINS, emulators, find_target
 from tputriage.targets.chips import chips
 
@@ -50,7 +50,7 @@ def test_a_plugin_is_found_by_its_path(tmp_path):
 @pytest.mark.emulator
 def test_a_plugin_that_is_not_there_is_one_clear_line():
     target_or_skip("emulator")
-    with pytest.raises(TargetError, match=r"no PJRT plugin at /no/plugin\.so: name a file, or one of xla, lammps"):
+    with pytest.raises(InputError, match=r"no PJRT plugin at /no/plugin\.so: name a file, or one of xla, lammps"):
         find_target("emulator", Settings(plugin="/no/plugin.so"))
 
 
@@ -78,7 +78,7 @@ def test_auto_takes_the_emulator_where_there_is_no_chip():
 
 
 def test_an_unknown_target_lists_those_that_are_known():
-    with pytest.raises(TargetError, match="take one of auto, tpu, emulator, cpu"):
+    with pytest.raises(InputError, match="take one of auto, tpu, emulator, cpu"):
         find_target("gpu", Settings())
 
 
@@ -102,8 +102,18 @@ def test_a_shipped_target_can_be_changed_but_stays_what_it_is():
 
 
 def test_an_interpreter_that_cannot_run_is_one_line(tmp_path):
-    with pytest.raises(TargetError, match="cannot be used"):
+    with pytest.raises(InputError, match="cannot be used"):
         find_target("cpu", Settings(python=str(tmp_path / "python")))
+
+
+@pytest.mark.parametrize("says", ["exit 0", "exit 3"])
+def test_a_program_that_is_no_python_is_one_line(tmp_path, says):
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\n{says}\n")
+    program.chmod(0o755)
+    with pytest.raises(InputError, match="cannot be used") as caught:
+        find_target("cpu", Settings(python=str(program)))
+    assert "\n" not in str(caught.value)
 
 
 def test_a_users_target_with_a_plugin_is_no_hardware():

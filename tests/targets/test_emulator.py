@@ -73,15 +73,8 @@ def test_versions_name_what_can_be_at_fault(emulator):
     assert {"python", "torch", "torch_tpu", "libtpu"} <= emulator.versions.keys()
 
 
-def test_the_explanation_of_an_assert_does_not_compile_programs(tmp_path, run):
-    source = """
-    import torch
-    def test_layout():
-        image = torch.randn(2, 3, 4, 4, device="tpu").to(memory_format=torch.channels_last)
-        assert torch.relu(image).sum() == image.sum() + 1
-    """
-    with a_worker(write_suite(tmp_path, test_repr=source), "emulator", extra=["test_repr.py"]) as worker:
-        failed = run(worker, "test_repr.py::test_layout")
+def test_the_explanation_of_an_assert_does_not_compile_programs(emulator, run):
+    failed = run(emulator, "test_layout")
     assert "device='tpu:0'" in failed.failure.message
 
 
