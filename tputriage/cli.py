@@ -7,6 +7,7 @@ libcst or github.
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,29 @@ from tputriage.errors import TriageError
 
 Command = Callable[..., Any]
 INTERRUPTED = 130
+LONGEST_LINE = 2_000  # characters of one complaint
+
+
+class _Seconds(click.FloatRange):
+    """A time limit: not NaN, which passes every comparison, and not for ever."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
+
+
+class _Path(click.Path):
+    """A path; an empty one, as an unset variable of a script leaves, is not the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("an empty path names nothing.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+SECONDS = _Seconds(min=1.0, max=604_800.0)  # a week
 
 
 def _run(step: str, **options: Any) -> None:
@@ -38,7 +62,7 @@ def _shared(command: Command) -> Command:
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object to standard output."),
         click.option(
             "--store",
-            type=click.Path(path_type=Path, file_okay=False),
+            type=_Path(path_type=Path, file_okay=False),
             default=Path(".tputriage"),
             envvar="TPUTRIAGE_STORE",
             show_default=True,
@@ -52,12 +76,12 @@ def _shared(command: Command) -> Command:
 def _machine(command: Command) -> Command:
     """The options of the commands that run tests."""
     for option in (
-        click.option("--limit", "limit_s", type=click.FloatRange(min=1.0), help="Time limit of one run, in seconds."),
+        click.option("--limit", "limit_s", type=SECONDS, help="Time limit of one run, in seconds."),
         click.option("--device-env", help="Environment variable that tells the suite its device."),
         click.option("--python", help="Interpreter of the suite's environment; it needs pytest and torch."),
         click.option("--plugin", help="The emulator's PJRT plugin: xla, lammps, or a path."),
         click.option("--target", help="Where to look for failures: tpu, emulator, or a target of your settings."),
-        click.option("--root", type=click.Path(path_type=Path), help="The suite's folder on this machine."),
+        click.option("--root", type=_Path(path_type=Path), help="The suite's folder on this machine."),
     ):
         command = option(command)
     return command
@@ -70,7 +94,7 @@ def commands() -> None:
 
 
 @commands.command()
-@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("reports", nargs=-1, required=True, type=_Path(path_type=Path))
 @click.option("--rerun/--no-rerun", default=True, help="Rerun representatives on the target and on CPU, or only read.")
 @click.option("--again", is_flag=True, help="Rerun also what has a verdict from these reports already.")
 @click.option("--salvage", is_flag=True, help="Read the whole tests of a damaged report, and say what was lost.")
@@ -84,9 +108,7 @@ def collect(**options: Any) -> None:
 @commands.command()
 @click.argument("ids", nargs=-1, metavar="TEST_ID...")
 @click.option("--all", "every", is_flag=True, help="Every bucket that fails on the target only.")
-@click.option(
-    "--budget", "budget_s", type=click.FloatRange(min=1.0), default=300.0, show_default=True, help="Seconds a bucket."
-)
+@click.option("--budget", "budget_s", type=SECONDS, default=300.0, show_default=True, help="Seconds a bucket.")
 @click.option("--again", is_flag=True, help="Minimize anew where a verified repro is stored already.")
 @_machine
 @_shared
@@ -139,9 +161,9 @@ def verify(**options: Any) -> None:
 
 
 @commands.command()
-@click.argument("script", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--budget", "budget_s", type=click.FloatRange(min=1.0), default=300.0, show_default=True, help="Seconds.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the result.")
+@click.argument("script", type=_Path(path_type=Path, dir_okay=False))
+@click.option("--budget", "budget_s", type=SECONDS, default=300.0, show_default=True, help="Seconds.")
+@click.option("-o", "--output", type=_Path(path_type=Path, dir_okay=False), help="Where to write the result.")
 @_machine
 @_shared
 def shrink(**options: Any) -> None:
@@ -172,7 +194,7 @@ def run(program: str, arguments: tuple[str, ...], **options: Any) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_Path(path_type=Path, dir_okay=False),
     help="File to write; without it the page is tputriage.html and the others go to standard output.",
 )
 @_shared
@@ -189,17 +211,29 @@ def doctor(**options: Any) -> None:
     _run("diagnosing:doctor", **options)
 
 
+def _complain(sentence: str) -> None:
+    """One line, whatever a name or a library put into the sentence; of a very long one, its two ends."""
+    line = "\\n".join(sentence.split("\n"))
+    half = LONGEST_LINE // 2
+    line = line if len(line) <= LONGEST_LINE else f"{line[:half]} … {line[-half:]}"
+    importlib.import_module("tputriage.console").tell(f"tputriage: {line}")
+
+
 def main() -> None:
     """The one border where errors become a sentence and an exit code; no traceback reaches a user."""
     try:
         commands(standalone_mode=False)
     except click.exceptions.Exit as exc:
         sys.exit(exc.exit_code)
-    except click.ClickException as exc:
+    except click.exceptions.NoArgsIsHelpError as exc:
         exc.show()
         sys.exit(2)
+    except click.ClickException as exc:
+        where = exc.ctx.command_path if isinstance(exc, click.UsageError) and exc.ctx else "tputriage"
+        _complain(f"{exc.format_message().rstrip('.')}: see `{where} --help`")
+        sys.exit(2)
     except TriageError as exc:
-        importlib.import_module("tputriage.console").tell(f"tputriage: {exc}")
+        _complain(str(exc))
         sys.exit(exc.exit_code)
     except (KeyboardInterrupt, click.Abort):
         click.echo(

@@ -55,7 +55,7 @@ def bucket_reports(
         tests |= report.tests
     notes = [f"{report.source}: {note}" for report in ordered for note in report.notes]
     fall = collection_fell(sum(collected(report) for report in ordered), collected_before)
-    buckets = group(_distinct(ordered), known)
+    buckets = group(distinct(failure for report in ordered for failure in report.failures), known)
     return Collected(ordered, tests, _outcomes(ordered, tests), buckets, (*notes, *([fall] if fall else [])))
 
 
@@ -84,13 +84,12 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(digits[:9]) for digits in _DIGITS.findall(version)[:6])
 
 
-def _distinct(reports: Sequence[Report]) -> list[Failure]:
-    """Every failure, the same phase of the same test with the same words once."""
+def distinct(failures: Iterable[Failure]) -> tuple[Failure, ...]:
+    """Every failure, the same phase of the same test with the same words once: the last one."""
     once: dict[tuple[str, str, str, str], Failure] = {}
-    for report in reports:
-        for failure in report.failures:
-            once[failure.test_id, failure.phase.value, failure.exception, failure.message] = failure
-    return list(once.values())
+    for failure in failures:
+        once[failure.test_id, failure.phase.value, failure.exception, failure.message] = failure
+    return tuple(once.values())
 
 
 def _outcomes(reports: Sequence[Report], tests: Mapping[str, Outcome]) -> dict[str, int]:

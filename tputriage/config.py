@@ -6,6 +6,7 @@ error, since a mistyped key that is silently ignored costs an afternoon.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,11 @@ from typing import Any
 import msgspec
 
 from tputriage.errors import InputError
+
+LONGEST_RUN_S = 604_800.0  # a week
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
+_URL = re.compile(r"https?://[^\s/?#]+(?:/[^\s?#]*)?")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Suite(msgspec.Struct, frozen=True):
@@ -28,9 +34,7 @@ class Suite(msgspec.Struct, frozen=True):
 
 SUITES = (
     Suite("diffusers", "src/diffusers/__init__.py", "DIFFUSERS_TEST_DEVICE", "huggingface/diffusers"),
-    Suite(
-        "transformers", "src/transformers/__init__.py", "TRANSFORMERS_TEST_DEVICE", "huggingface/transformers"
-    ),
+    Suite("transformers", "src/transformers/__init__.py", "TRANSFORMERS_TEST_DEVICE", "huggingface/transformers"),
     Suite("accelerate", "src/accelerate/__init__.py", "ACCELERATE_TORCH_DEVICE", "huggingface/accelerate"),
     Suite("peft", "src/peft/__init__.py", "PEFT_TEST_DEVICE", "huggingface/peft"),
     Suite("pytorch", "torch/testing/__init__.py", "PYTORCH_TESTING_DEVICE_ONLY_FOR", "pytorch/pytorch"),
@@ -80,6 +84,27 @@ def load_settings(folder: Path | None) -> Settings:
     return Settings()
 
 
+def checked(settings: Settings) -> Settings:
+    """The same settings; raises InputError for a value that no command could do anything with."""
+    variables = [settings.device_env, *settings.env, *(name for row in settings.targets.values() for name in row.env)]
+    texts = [*settings.env.values(), *(text for row in settings.targets.values() for text in row.env.values())]
+    for wrong, sentence in (
+        (not _REPOSITORY.fullmatch(settings.repository), f"{settings.repository!r} is no repository: say owner/name"),
+        (
+            bool(settings.upstream) and not _REPOSITORY.fullmatch(settings.upstream),
+            f"{settings.upstream!r} is no repository: say owner/name",
+        ),
+        (not _URL.fullmatch(settings.api_url), f"{settings.api_url!r} is no API's address: say https://HOST/api/v3"),
+        (not 1.0 <= settings.limit_s <= LONGEST_RUN_S, f"a time limit of {settings.limit_s} s: say from 1 s to a week"),
+        (settings.max_new < 0, f"{settings.max_new} new issues: say 0 or more"),
+        (any("\0" in text for text in texts), "a variable's value holds a NUL byte, which no environment can hold"),
+        *((not _VARIABLE.fullmatch(name), f"{name!r} is no variable's name") for name in variables if name),
+    ):
+        if wrong:
+            raise InputError(sentence)
+    return settings
+
+
 def find_suite(root: Path) -> Suite | None:
     """The preset whose marker file stands in `root`, or None."""
     return next((suite for suite in SUITES if (root / suite.marker).is_file()), None)
@@ -98,7 +123,7 @@ def _candidates(folder: Path | None) -> list[tuple[Path, tuple[str, ...]]]:
 def _table(path: Path, keys: tuple[str, ...]) -> Mapping[str, Any] | None:
     try:
         values: Any = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
         raise InputError(f"the settings in {path} cannot be read: {exc}") from exc
@@ -109,6 +134,10 @@ def _table(path: Path, keys: tuple[str, ...]) -> Mapping[str, Any] | None:
 
 def _convert(values: Mapping[str, Any], path: Path) -> Settings:
     try:
-        return msgspec.convert({key.replace("-", "_"): value for key, value in values.items()}, Settings)
+        settings = msgspec.convert({key.replace("-", "_"): value for key, value in values.items()}, Settings)
     except msgspec.ValidationError as exc:
+        raise InputError(f"the settings in {path} are wrong: {exc}") from exc
+    try:
+        return checked(settings)
+    except InputError as exc:
         raise InputError(f"the settings in {path} are wrong: {exc}") from exc

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib
+import os
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -33,7 +34,8 @@ class Source:
         # Hashing leaves the interpreter lock, so it runs beside decoding; one block ahead at most.
         self._hasher = ThreadPoolExecutor(1)
         self._hashed: Future[None] | None = None
-        self._file = _open(path)
+        self._plain, magic = _open(path)
+        self._file = _unpacked(path, self._plain, magic)
         first = self._read(HEAD_BYTES)
         if not first and not self.torn:
             self.close()
@@ -50,6 +52,7 @@ class Source:
     def close(self) -> None:
         self._hasher.shutdown()
         self._file.close()
+        self._plain.close()
 
     @property
     def digest(self) -> str:
@@ -110,23 +113,35 @@ class Source:
         self._hashed = self._hasher.submit(self._hash.update, data) if data else None
 
 
-def _open(path: Path) -> IO[bytes]:
-    if path.is_dir():
-        raise ReportError(f"{path} is a directory; name the report files in it, such as {path}/*.json")
+def _open(path: Path) -> tuple[IO[bytes], bytes]:
+    """The file and its first bytes, which are still to be read."""
     try:
-        plain = path.open("rb")
-        magic = plain.read(4)
-        plain.seek(0)
+        plain = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - closed by Source
+        magic = plain.peek(4)[:4]
+    except IsADirectoryError as exc:
+        raise ReportError(f"{path} is a directory; name the report files in it, such as {path}/*.json") from exc
     except FileNotFoundError as exc:
         raise ReportError(f"there is no file {path}; a run that crashed writes no JSON report") from exc
     except (OSError, ValueError) as exc:
         raise ReportError(f"{path} cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
+    return plain, magic
+
+
+def _unpacked(path: Path, plain: IO[bytes], magic: bytes) -> IO[bytes]:
     if magic[:2] == b"\x1f\x8b":
-        plain.close()
-        return cast(IO[bytes], gzip.open(path, "rb"))
+        return cast(IO[bytes], gzip.open(plain, "rb"))
     if magic == b"\x28\xb5\x2f\xfd":
         return _open_zstd(path, plain)
     return plain
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A pipe may be read (`collect <(ssh host cat report.json)`); one that nobody writes is empty, not waited for."""
+    if not hasattr(os, "O_NONBLOCK"):
+        return os.open(path, flags)
+    number = os.open(path, flags | os.O_NONBLOCK)
+    os.set_blocking(number, True)
+    return number
 
 
 def _open_zstd(path: Path, plain: IO[bytes]) -> IO[bytes]:

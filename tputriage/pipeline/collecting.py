@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tputriage.collect import Collected, bucket_reports
+from tputriage.collect import Collected, bucket_reports, distinct
 from tputriage.compare import by_file, compare, final_buckets, judge_without_runs
 from tputriage.config import load_settings
 from tputriage.console import Done, progress
@@ -41,7 +41,7 @@ def collect(
         found = bucket_reports(read, opened.known_keys(), collected_before=_before(opened, read))
         new = _keep(opened, found)
         if not new:
-            found = replace(found, buckets=opened.buckets_of([report.digest for report in found.reports]))
+            found = replace(found, buckets=_as_left(opened, found))
         first = _judge_at_once(opened, found.buckets)
         if place is None:
             return collected_view(found, first)
@@ -79,6 +79,13 @@ def _keep(store: Store, found: Collected) -> set[str]:
         if store.add_report(report, suite_name(report.root), parts):
             new.update(part.id for part in parts)
     return new
+
+
+def _as_left(store: Store, found: Collected) -> tuple[Bucket, ...]:
+    """The buckets as earlier steps left them, counted as on the first day: what shards share, once."""
+    stored = store.buckets_of([report.digest for report in found.reports])
+    once = [replace(bucket, failures=distinct(bucket.failures)) for bucket in stored]
+    return tuple(sorted(once, key=lambda bucket: (-len(bucket.failures), bucket.id)))
 
 
 def _judge_at_once(store: Store, buckets: Sequence[Bucket]) -> dict[str, Verdict]:

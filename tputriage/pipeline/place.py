@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tputriage.config import Settings, find_suite, load_settings
+from tputriage.config import Settings, checked, find_suite, load_settings
 from tputriage.errors import InputError
 from tputriage.targets.catalogue import find_target
 from tputriage.targets.runs import files_of
@@ -36,7 +36,7 @@ def settings_for(root: Path | None, **given: Any) -> Settings:
     """The settings of the suite in `root`, with what the command line says on top."""
     settings = load_settings(root)
     changes = {name: value for name, value in given.items() if value is not None}
-    return msgspec.structs.replace(settings, **changes)
+    return checked(msgspec.structs.replace(settings, **changes))
 
 
 def find_place(root: Path | None, **given: Any) -> Place:

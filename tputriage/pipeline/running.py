@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tputriage.config import find_suite
+from tputriage.errors import InputError
 from tputriage.pipeline.place import settings_for
 from tputriage.targets.catalogue import find_target
 from tputriage.targets.fresh import launch
@@ -13,6 +14,8 @@ from tputriage.targets.fresh import launch
 
 def run(program: str, arguments: Sequence[str], *, module: bool, target: str | None, plugin: str | None) -> int:
     """The program's own exit code. In a suite's folder the suite is told its device, unless the caller does that."""
+    if not module and not (Path(program).is_file() or Path(program, "__main__.py").is_file()):
+        raise InputError(f"there is no script {program or 'of an empty name'}; a module is run with -m")
     settings = settings_for(None, target=target, plugin=plugin)
     found = find_target(settings.target, settings)
     suite = find_suite(Path.cwd())

@@ -16,6 +16,8 @@ def shrink(
     *, script: Path, budget_s: float, output: Path | None, store: Path, quiet: bool, root: Path | None, **machine: Any
 ) -> Done:
     """Writes the smallest script found beside the given one, or to `output`; the given one stays as it is."""
+    if not script.is_file():
+        raise InputError(f"there is no script {script}")
     try:
         source = script.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as exc:

@@ -15,7 +15,7 @@ import msgspec
 
 from tputriage.errors import InputError, StoreError
 from tputriage.model import Bucket, Dossier, Failure, Outcome, Report, Repro, Run, Sighting, Signature, Verdict
-from tputriage.store.rows import dump, insert_bucket, insert_failures, insert_report, load
+from tputriage.store.rows import dump, insert_bucket, insert_failures, insert_report, load, text
 from tputriage.store.schema import MIGRATIONS, migrate, version_of
 
 Value = TypeVar("Value")
@@ -286,7 +286,9 @@ class Store:
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
-            with closing(self._db.execute(query, tuple(values))) as cursor:
+            # As it was stored: an argument of the command line may hold bytes that are no text.
+            asked = tuple(text(value) if isinstance(value, str) else value for value in values)
+            with closing(self._db.execute(query, asked)) as cursor:
                 return cursor.fetchall()
         except sqlite3.Error as exc:
             raise StoreError(f"the store {self.folder} cannot be read: {exc}; name another with --store") from exc

@@ -22,9 +22,7 @@ def insert_report(db: sqlite3.Connection, report: Report, suite: str) -> int:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             report.digest,
-            report.source,
-            report.root,
-            suite,
+            *map(text, (report.source, report.root, suite)),
             report.created_s,
             report.collected,
             *map(dump, (report.versions, report.outcomes, report.notes)),
@@ -33,7 +31,10 @@ def insert_report(db: sqlite3.Connection, report: Report, suite: str) -> int:
     number = int(cursor.lastrowid or 0)
     db.executemany(
         "INSERT INTO outcome VALUES (?, ?, ?, ?)",
-        ((number, place, test_id, outcome.value) for place, (test_id, outcome) in enumerate(report.tests.items())),
+        (
+            (number, place, text(test_id), outcome.value)
+            for place, (test_id, outcome) in enumerate(report.tests.items())
+        ),
     )
     return number
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from tputriage.config import Settings, TargetRow
-from tputriage.errors import TargetError
+from tputriage.errors import InputError, TargetError
 from tputriage.targets.chips import chips
 from tputriage.targets.seam import Target
 
@@ -25,7 +25,7 @@ PLUGINS = {
     "xla": "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
     "lammps": "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
 }
-DEFAULT_PLUGIN = "xla"
+DEFAULT_PLUGIN = "lammps"
 ASK = """
 import importlib.util, sys
 for name in sys.argv[1:]:
@@ -87,7 +87,7 @@ def _row(name: str, own: TargetRow, settings: Settings) -> Row:
         return ROWS[name]
     if name not in settings.targets:
         known = ", ".join(["auto", *ROWS, *settings.targets])
-        raise TargetError(f"there is no target called {name!r}: take one of {known}, or add it to the settings")
+        raise InputError(f"there is no target called {name!r}: take one of {known}, or add it to the settings")
     return ROWS["emulator" if own.plugin else "tpu" if own.device == "tpu" else "cpu"]
 
 
@@ -121,7 +121,7 @@ def _check_packages(name: str, row: Row, python: str) -> None:
 def _find_plugin(plugin: str, python: str) -> str:
     if plugin not in PLUGINS:
         if not Path(plugin).is_file():
-            raise TargetError(f"there is no PJRT plugin at {plugin}: name a file, or one of {', '.join(PLUGINS)}")
+            raise InputError(f"there is no PJRT plugin at {plugin}: name a file, or one of {', '.join(PLUGINS)}")
         return str(Path(plugin).resolve())
     torch = _origins(python, ("torch",))["torch"]
     path = Path(torch).parent.parent / PLUGINS[plugin]
@@ -142,9 +142,14 @@ def _origins(python: str, modules: tuple[str, ...]) -> dict[str, str]:
 def _ask(python: str, modules: tuple[str, ...]) -> tuple[str, ...]:
     try:
         done = subprocess.run([python, "-c", ASK, *modules], capture_output=True, text=True, timeout=60, check=True)
-    except (OSError, subprocess.SubprocessError) as exc:
-        raise TargetError(f"the interpreter {python} cannot be used: {exc}") from exc
-    return tuple(done.stdout.splitlines())
+        origins = tuple(done.stdout.splitlines())
+    except (OSError, ValueError) as exc:
+        raise InputError(f"the interpreter {python} cannot be used: {exc}") from exc
+    except subprocess.SubprocessError as exc:
+        raise InputError(f"the interpreter {python} cannot be used: it ends with an error, or does not end") from exc
+    if len(origins) != len(modules):
+        raise InputError(f"the interpreter {python} cannot be used: it is no Python")
+    return origins
 
 
 def emulators(settings: Settings) -> list[str]:
