@@ -43,10 +43,10 @@ def happens(dossier: Dossier) -> str:
 
 
 def condition_words(condition: str, longest: int) -> str:
-    """The clauses of a condition that decide, fit to follow a verb: "for layout channels_last"; "" for none.
+    """The clauses of a condition that decide, fit to follow a verb: "with channels_last"; "" for none.
 
-    Read are both "layout: fails with channels_last, passes with …; fails with every dtype tried (…)", as minimizing
-    writes it, and a person's "fails for channels_last input; passes contiguous".
+    Read are both "fails with channels_last, passes with …; the same with any dtype tried", as minimizing writes it,
+    and a person's "fails for channels_last input; passes contiguous".
     """
     words = ""
     for clause in re.split(r";\s*", condition.strip().rstrip(".")):
@@ -56,9 +56,10 @@ def condition_words(condition: str, longest: int) -> str:
 
 
 def _clause(clause: str) -> str:
-    axis = re.match(r"(\w+): fails with (.+?)(?:, passes with .*)?$", clause)
+    axis = re.match(r"(?:\w+: )?fails with (.+?)(?:, passes with .*)?$", clause, re.I)
     if axis:
-        return f"with {axis[2]}" if axis[1] == "gradient" else f"for {axis[1]} {axis[2]}"
+        # What every variation shares decides nothing, and neither does one size in place of another.
+        return "" if re.search(r"\b(?:every|any) \w+ tried|in place of", axis[1]) else f"with {axis[1]}"
     fails = re.match(
         r"(?:it )?(?:fails|raises|crashes|hangs|differs) ((?:for|when|on|if|in|after|only|under) .*)", clause, re.I
     )
