@@ -108,12 +108,15 @@ class Reduction:
 
     def _run_pass(self, one: Pass, patience: int | None) -> bool:
         """Whether it came to its end. Each group has a fresh look: sites hold for the script they were found in."""
-        place, self.failed = 0, 0
+        if one.traced and one.order < BOLD and "def " not in self.best:
+            return True  # it failed where it starts: there is nothing to cut or to skip
+        place, self.failed, looked_at = 0, 0, ""
+        program: Program | None = None
+        groups: Sequence[Sequence[Site]] = ()
         while not self.exhausted:
-            if one.traced and one.order < BOLD and "def " not in self.best:
-                return True  # it failed where it starts: there is nothing to cut or to skip
-            program = self._program(one.traced)
-            groups = one.groups(program) if program is not None else []
+            if looked_at != self.best:
+                program, looked_at = self._program(one.traced), self.best
+                groups = one.groups(program) if program is not None else ()
             if program is None or place >= len(groups):
                 return True
             self._run_group(one, program, groups[place], patience)
