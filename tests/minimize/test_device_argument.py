@@ -1,0 +1,39 @@
+"""A script's device is an argument."""
+
+import ast
+
+import pytest
+
+from tputriage.minimize.device_argument import argued, defaulted
+
+FULL = 'sys.argv[1] if len(sys.argv) > 1 else "tpu"'
+
+
+@pytest.mark.parametrize(
+    ("source", "after"),
+    [
+        ('D = "tpu"\nf(D)\n', "import sys\nD = sys.argv[1]\nf(D)\n"),
+        ('"""Says."""\nimport a\nf("tpu")\n', '"""Says."""\nimport sys\nimport a\nf(sys.argv[1])\n'),
+        (f"import sys\nD = {FULL}\n", "import sys\nD = sys.argv[1]\n"),
+        ("import sys\nf(sys.argv[1])\n", "import sys\nf(sys.argv[1])\n"),
+        ('é = "é"; D = "tpu"\n', 'import sys\né = "é"; D = sys.argv[1]\n'),
+    ],
+)
+def test_a_script_is_made_to_take_its_device(source, after):
+    assert argued(source, "tpu") == after
+
+
+@pytest.mark.parametrize("source", ["f()\n", 'f("tpu", "tpu")\n', 'f("my tpu")\n'])
+def test_a_script_that_does_not_name_one_device_is_refused(source):
+    assert argued(source, "tpu") is None
+
+
+def test_people_need_not_give_the_argument():
+    source = defaulted("import sys\nD = sys.argv[1]\nf(sys.argv[1])\n", "tpu")
+    assert source == f"import sys\nD = {FULL}\nf({FULL.join('()')})\n"
+    ast.parse(source)
+
+
+def test_giving_the_default_twice_changes_nothing():
+    once = defaulted("import sys\nD = sys.argv[1]\n", "tpu")
+    assert defaulted(once, "tpu") == once

@@ -1,0 +1,68 @@
+"""A script of one's own, through real workers."""
+
+import pytest
+
+from tests.minimize.helpers import THE_BUG, FakeRunner
+from tputriage.config import Settings
+from tputriage.errors import InputError, TriageError
+from tputriage.minimize.shrink_script import shrink_script
+from tputriage.targets.catalogue import find_target
+from tputriage.targets.worker import Worker
+
+SCRIPT = '''\
+"""What stands around a median."""
+import torch
+
+
+class Tester:
+    sizes = [2, 8]
+
+    def inputs(self):
+        return torch.rand(self.sizes).to("tpu")
+
+    def check(self):
+        values = self.inputs()
+        assert scale(values).shape == ()
+
+
+def scale(values, eps=1e-6):
+    flat = values.reshape(-1)
+    middle = torch.median(flat)
+    return middle + eps
+
+
+if __name__ == "__main__":
+    for name in ["inputs", "check"]:
+        getattr(Tester(), name)()
+    print("OK")
+'''
+
+
+@pytest.mark.emulator
+def test_a_script_shrinks_to_the_call_that_fails():
+    with (
+        Worker(find_target("emulator", Settings())) as device,
+        Worker(find_target("cpu", Settings())) as reference,
+    ):
+        shrunk = shrink_script(SCRIPT, device, reference, limit_s=60, budget_s=120)
+    assert "torch.median" in shrunk.source
+    assert shrunk.tokens < 50
+    assert shrunk.runs < 80
+
+
+def test_a_script_that_does_not_fail_is_refused():
+    device, reference = (FakeRunner(name, lambda source: None) for name in ("tpu", "cpu"))
+    with pytest.raises(TriageError, match="does not fail on tpu"):
+        shrink_script(SCRIPT, device, reference, limit_s=1, budget_s=1)
+
+
+def test_a_script_that_fails_everywhere_is_refused():
+    device, reference = (FakeRunner(name, lambda source: THE_BUG) for name in ("tpu", "cpu"))
+    with pytest.raises(TriageError, match="fails on cpu too"):
+        shrink_script(SCRIPT, device, reference, limit_s=1, budget_s=1)
+
+
+def test_a_script_without_a_device_is_refused():
+    device, reference = (FakeRunner(name, lambda source: THE_BUG) for name in ("tpu", "cpu"))
+    with pytest.raises(InputError, match="in one place"):
+        shrink_script("print(1)\n", device, reference, limit_s=1, budget_s=1)
