@@ -17,7 +17,9 @@ UNET = FIXTURES / "reports" / "unet2d.tpu.json"
 def tputriage(*arguments, cwd, **environment):
     words = (argument if isinstance(argument, bytes) else str(argument) for argument in arguments)
     command = [sys.executable, "-m", "tputriage", *words]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120, env=os.environ | environment
+    )
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +166,30 @@ def test_collecting_reports_that_share_tests_twice_changes_nothing(tmp_path):
 def test_a_first_bad_report_leaves_no_store_behind(tmp_path):
     assert tputriage("collect", "--no-rerun", "missing.json", cwd=tmp_path).returncode == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["show", "show --json", f"collect --no-rerun {UNET}"])
+def test_a_full_disk_under_the_answer_is_one_line(stored, command):
+    shell = f"{sys.executable} -m tputriage {command} > /dev/full"
+    done = subprocess.run(["bash", "-c", shell], cwd=stored, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "No space left" in done.stderr
+
+
+@pytest.mark.parametrize(("command", "code"), [("show >&-", 0), ("show --json >&-", 0), ("show nope 2>&-", 2)])
+def test_a_closed_stream_is_no_error(stored, command, code):
+    shell = f"{sys.executable} -m tputriage {command}"
+    done = subprocess.run(["bash", "-c", shell], cwd=stored, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+@pytest.mark.parametrize("coding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("command", [["show"], ["show", "--json"], ["show", "\u2603"]])
+def test_a_terminal_that_does_not_speak_utf_8_is_no_error(tmp_path, coding, command):
+    (tmp_path / "odd.json").write_text(UNET.read_text("utf-8").replace("channels_last", "\u2603 caf\u00e9"), "utf-8")
+    assert tputriage("collect", "--no-rerun", "odd.json", cwd=tmp_path, PYTHONIOENCODING=coding).returncode == 0
+    done = tputriage(*command, cwd=tmp_path, PYTHONIOENCODING=coding)
+    assert (done.returncode, "Traceback" in done.stderr) == (2 if "\u2603" in command else 0, False)
 
 
 def test_a_closed_pipe_is_no_error(stored):

@@ -7,7 +7,9 @@ libcst or github.
 from __future__ import annotations
 
 import importlib
+import io
 import math
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -219,8 +221,27 @@ def _complain(sentence: str) -> None:
     importlib.import_module("tputriage.console").tell(f"tputriage: {line}")
 
 
+def _ready_streams() -> None:
+    """Standard streams that take any text: one that was closed, or that speaks ASCII alone, is no reason to fail."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - lives as long as we do
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_output() -> None:
+    """What standard output would not take is not tried again, and complained of again, when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> None:
     """The one border where errors become a sentence and an exit code; no traceback reaches a user."""
+    _ready_streams()
     try:
         commands(standalone_mode=False)
     except click.exceptions.Exit as exc:
@@ -234,6 +255,7 @@ def main() -> None:
         sys.exit(2)
     except TriageError as exc:
         _complain(str(exc))
+        _forget_output()
         sys.exit(exc.exit_code)
     except (KeyboardInterrupt, click.Abort):
         click.echo(

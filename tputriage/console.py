@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from tputriage.errors import InputError
+from tputriage.errors import InputError, TriageError
 
 PIPE_WIDTH = 120  # columns where standard output is no terminal
 
@@ -40,12 +40,23 @@ class Steps(Protocol):
 
 
 def say(done: Done, *, as_json: bool, quiet: bool = False) -> None:
-    """Print a command's answer."""
+    """Print a command's answer; raises TriageError where standard output takes none, as on a full disk."""
     if not quiet:
         for note in done.notes:
             tell(note)
-    if as_json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(done.data), indent=2).decode("utf-8") + "\n")
+    try:
+        _answer(done, as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as exc:
+        raise TriageError(f"the answer cannot be written to standard output: {exc.strerror or exc}") from exc
+
+
+def _answer(done: Done, as_json: bool) -> None:
+    if as_json:  # JSON is UTF-8, whatever the terminal speaks
+        sys.stdout.flush()
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(done.data), indent=2) + b"\n")
         return
     out = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False, highlight=False)
     for part in done.view:

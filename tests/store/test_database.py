@@ -145,3 +145,36 @@ def test_a_kill_in_the_middle_of_a_write_loses_nothing_stored(tmp_path):
     assert child.returncode == -signal.SIGKILL
     with open_store(tmp_path, create=False) as store:
         assert len(store.dossiers()[0].bucket.failures) == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("report", "versions"),
+        ("report", "outcomes"),
+        ("report", "notes"),
+        ("failure", "value"),
+        ("bucket", "signature"),
+        ("verdict", "value"),
+    ],
+)
+@pytest.mark.parametrize("junk", ["[", "7", ""])
+def test_a_damaged_value_is_said_and_not_thrown(store, tmp_path, table, column, junk):
+    add(store, a_failure())
+    store.save_verdict("b0123456789", Verdict(VerdictKind.INFRA, ""))
+    with sqlite3.connect(tmp_path / "store" / "store.db") as db:
+        db.execute(f"UPDATE {table} SET {column} = ?", (junk,))
+    db.close()
+    with pytest.raises(StoreError, match="damaged"):
+        (store.dossiers(), store.reports())
+
+
+def test_a_store_that_another_one_writes_says_so(store, tmp_path):
+    other = sqlite3.connect(tmp_path / "store" / "store.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    store._db.execute("PRAGMA busy_timeout = 10")
+    try:
+        with pytest.raises(StoreError, match="another tputriage is writing"):
+            add(store, a_failure())
+    finally:
+        other.close()

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
-
 from tputriage.errors import InputError, StoreError
 from tputriage.model import Bucket, Dossier, Failure, Outcome, Report, Repro, Run, Sighting, Signature, Verdict
 from tputriage.store.rows import dump, insert_bucket, insert_failures, insert_report, load, text
@@ -86,9 +84,10 @@ class Store:
                 raise
             self._db.execute("COMMIT")
         except sqlite3.Error as exc:
-            raise StoreError(
-                f"the store {self.folder} refused a write: {exc}; free the disk or name another with --store"
-            ) from exc
+            cure = "free the disk or name another with --store"
+            if getattr(exc, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                cure = "another tputriage is writing it, try again when that is done"
+            raise StoreError(f"the store {self.folder} refused a write: {exc}; {cure}") from exc
 
     # -- writing ---------------------------------------------------------------------------------------
 
@@ -166,10 +165,10 @@ class Store:
         """{id, source, root, suite, created_s, collected, versions, outcomes, notes} of each, oldest run first."""
         names = ("id", "source", "root", "suite", "created_s", "collected", "versions", "outcomes", "notes")
         rows = self._rows(f"SELECT {', '.join(names)} FROM report ORDER BY created_s, id")  # noqa: S608 -- our names
-        decoded = ("versions", "outcomes", "notes")
+        decoded: dict[str, type] = {"versions": dict, "outcomes": dict, "notes": list}
         return [
             {
-                name: msgspec.json.decode(value) if name in decoded else value
+                name: load(value, decoded[name]) if name in decoded else value
                 for name, value in zip(names, row, strict=True)
             }
             for row in rows
@@ -278,7 +277,7 @@ class Store:
             " JOIN report ON report.id = report_id WHERE bucket_id = ? GROUP BY report.id ORDER BY created_s",
             (bucket_id,),
         )
-        return tuple(Sighting(row[0], row[1], msgspec.json.decode(row[2]), row[3]) for row in rows)
+        return tuple(Sighting(row[0], row[1], load(row[2], dict), row[3]) for row in rows)
 
     def _get(self, table: str, bucket_id: str, kind: type[Value]) -> Value | None:
         rows = self._rows(f"SELECT value FROM {table} WHERE bucket_id = ?", (bucket_id,))  # noqa: S608 -- ours
