@@ -77,6 +77,10 @@ class Program:
             found[id(node)] = (one.start.line, one.start.column, one.end.line, one.end.column)
         return found
 
+    @cached_property
+    def _kinds(self) -> dict[Any, list[Any]]:
+        return {}
+
     def place(self, node: cst.CSTNode) -> Place | None:
         """As Python's own parser has it: a statement's line is its first small statement."""
         if isinstance(node, cst.SimpleStatementLine) and node.body:
@@ -88,7 +92,11 @@ class Program:
         return (found[0], found[1]) if found else (0, 0)
 
     def of(self, kind: type[Found] | tuple[type[Found], ...]) -> list[Found]:
-        return [node for node in self.nodes if isinstance(node, kind)]
+        """The nodes of a kind, in the order of the text; looked for once, since passes ask at every site."""
+        found = self._kinds.get(kind)
+        if found is None:
+            found = self._kinds[kind] = [node for node in self.nodes if isinstance(node, kind)]
+        return list(found)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self.parents.get(id(node))
