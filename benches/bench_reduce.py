@@ -2,8 +2,8 @@
 
 `--scripts FOLDER` holds scripts that say "tpu" once (../shared/bench, where that is there), `--tests` are node ids of
 the fixture suite, flattened first (six of its failures). `--limit S` is each reducer's time for a script (480),
-`--only` picks rows by a part of their name, `--python` runs scripts whose packages this environment lacks. Prints a line a
-run, then one JSON object; leaves 1 where a stated goal is missed.
+`--only` picks rows by a part of their name, `--python` runs scripts whose packages this environment lacks. Prints a
+line a run, then one JSON object; leaves 1 where a stated goal is missed.
 """
 
 import argparse
