@@ -25,6 +25,7 @@ RANKS = {
     "signatures": 5,
     "config": 6,
     "console": 6,
+    "ordering": 6,
     "model": 7,
     "errors": 8,
     "__init__": 9,

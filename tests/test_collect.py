@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import a_failure, a_report
-from tputriage.collect import bucket_reports, collection_fell, order_key
+from tputriage.collect import bucket_reports, collection_fell
 from tputriage.formats import read_report
 from tputriage.model import Outcome
+from tputriage.ordering import order_key
 
 REPORTS = Path(__file__).parent.parent / "fixtures" / "reports"
 

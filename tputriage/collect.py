@@ -6,18 +6,16 @@ Reruns nothing and touches no disk. What compare and minimize learn later comes 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tputriage.formats import merge_reports
 from tputriage.model import Bucket, Failure, Outcome, Report
+from tputriage.ordering import order_key
 from tputriage.signatures import group
 
 LARGEST_FALL = 0.05  # of the collected tests, against the last run of the same suite
-_VERSIONS = ("torch_tpu", "torch", "libtpu")
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +57,6 @@ def bucket_reports(
     return Collected(ordered, tests, _outcomes(ordered, tests), buckets, (*notes, *([fall] if fall else [])))
 
 
-def order_key(versions: Mapping[str, str], created_s: float) -> tuple[tuple[tuple[int, ...], ...], float]:
-    """Sorts runs by the versions they tested, then by time: an old report that arrives late is not news."""
-    return tuple(_numbers(versions.get(name, "")) for name in _VERSIONS), created_s
-
-
 def collected(report: Report) -> int:
     """How many tests the run found, as far as the report says."""
     return report.collected or len(report.tests) or sum(report.outcomes.values())
@@ -78,10 +71,6 @@ def collection_fell(now: int, before: int) -> str:
         f"{now} tests were collected, {share:.0%} fewer than the {before} of the last run: "
         "tests that cannot be collected fail no more, so compare nothing with that run before you know why"
     )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(digits[:9]) for digits in _DIGITS.findall(version)[:6])
 
 
 def distinct(failures: Iterable[Failure]) -> tuple[Failure, ...]:

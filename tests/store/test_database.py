@@ -44,6 +44,12 @@ def test_the_history_is_in_the_order_of_the_runs_not_of_arrival(store):
     assert [sighting.report for sighting in store.dossiers()[0].history] == ["old.json", "new.json"]
 
 
+def test_a_run_of_an_older_version_that_is_made_later_is_older(store):
+    add(store, a_failure(), digest="new", source="new.json", created_s=10.0, versions={"torch_tpu": "0.10.0"})
+    add(store, a_failure(), digest="old", source="old.json", created_s=20.0, versions={"torch_tpu": "0.9.0"})
+    assert [sighting.report for sighting in store.dossiers()[0].history] == ["old.json", "new.json"]
+
+
 def test_a_verdict_and_a_repro_survive_reopening(store, tmp_path):
     add(store, a_failure())
     verdict = Verdict(VerdictKind.TPU_ONLY, "fails on tpu 3 of 3 times, passes on cpu", failed=3, total=3)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from tputriage.errors import InputError, StoreError
 from tputriage.model import Bucket, Dossier, Failure, Outcome, Report, Repro, Run, Sighting, Signature, Verdict
+from tputriage.ordering import order_key
 from tputriage.store.rows import dump, insert_bucket, insert_failures, insert_report, load, text
 from tputriage.store.schema import MIGRATIONS, migrate, version_of
 
@@ -22,7 +23,7 @@ Value = TypeVar("Value")
 def open_store(folder: Path, *, create: bool = True) -> Store:
     """The store in `folder`; raises StoreError where it is missing (`create=False`), damaged, or cannot be written."""
     path = folder / "store.db"
-    if not create and not path.is_file():
+    if not create and not os.path.isfile(path):
         raise StoreError(
             f"there is no store in {folder}: run `tputriage collect report.json` first, or name one with --store"
         )
@@ -154,25 +155,23 @@ class Store:
         return bool(self._rows("SELECT 1 FROM report WHERE digest = ?", (digest,)))
 
     def last_collected(self, suite: str) -> int | None:
-        """How many tests the last run of this suite collected, in the order of the runs; None before the first."""
-        rows = self._rows(
-            "SELECT collected FROM report WHERE suite = ? AND suite != '' ORDER BY created_s DESC LIMIT 1",
-            (suite,),
-        )
-        return int(rows[0][0]) if rows else None
+        """How many tests the newest run of this suite collected; None before the first."""
+        own = [row for row in self.reports() if suite and row["suite"] == suite]
+        return int(own[-1]["collected"]) if own else None
 
     def reports(self) -> list[dict[str, Any]]:
-        """{id, source, root, suite, created_s, collected, versions, outcomes, notes} of each, oldest run first."""
+        """{id, source, root, suite, created_s, collected, versions, outcomes, notes} of each, oldest version first."""
         names = ("id", "source", "root", "suite", "created_s", "collected", "versions", "outcomes", "notes")
-        rows = self._rows(f"SELECT {', '.join(names)} FROM report ORDER BY created_s, id")  # noqa: S608 -- our names
+        rows = self._rows(f"SELECT {', '.join(names)} FROM report ORDER BY id")  # noqa: S608 -- our names
         decoded: dict[str, type] = {"versions": dict, "outcomes": dict, "notes": list}
-        return [
+        found = [
             {
                 name: load(value, decoded[name]) if name in decoded else value
                 for name, value in zip(names, row, strict=True)
             }
             for row in rows
         ]
+        return sorted(found, key=lambda report: order_key(report["versions"], report["created_s"]))
 
     def tests_in_order(self, report_id: int) -> tuple[str, ...]:
         """The node ids of a report in the order they ran."""
@@ -274,10 +273,11 @@ class Store:
     def _history(self, bucket_id: str) -> tuple[Sighting, ...]:
         rows = self._rows(
             "SELECT source, created_s, versions, count(DISTINCT test_id) FROM failure"
-            " JOIN report ON report.id = report_id WHERE bucket_id = ? GROUP BY report.id ORDER BY created_s",
+            " JOIN report ON report.id = report_id WHERE bucket_id = ? GROUP BY report.id",
             (bucket_id,),
         )
-        return tuple(Sighting(row[0], row[1], load(row[2], dict), row[3]) for row in rows)
+        seen = [Sighting(row[0], row[1], load(row[2], dict), row[3]) for row in rows]
+        return tuple(sorted(seen, key=lambda sighting: order_key(sighting.versions, sighting.created_s)))
 
     def _get(self, table: str, bucket_id: str, kind: type[Value]) -> Value | None:
         rows = self._rows(f"SELECT value FROM {table} WHERE bucket_id = ?", (bucket_id,))  # noqa: S608 -- ours
