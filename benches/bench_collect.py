@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from figures import print_figures
 
 from tputriage.formats import read_report
 from tputriage.model import Failure, Outcome, Phase
@@ -55,7 +56,7 @@ def main() -> None:
         "group_s": grouping["seconds"],
         "group_cpu_s": grouping["cpu_s"],
     }
-    print(json.dumps(result, indent=1))
+    print_figures(("figure", "value"), result.items(), result)
 
 
 def better(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:

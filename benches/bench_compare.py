@@ -23,6 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from figures import print_figures
+
 from tputriage.compare import compare, judge
 from tputriage.config import Settings
 from tputriage.formats import read_report
@@ -84,7 +86,7 @@ def main() -> None:
         "overhead_ratio": round(ours["compare"] / pure_s, 2),
         "plain_runs_repeated": REPEAT_PLAIN,
     }
-    print(json.dumps(result, indent=1))
+    print_figures(("figure", "value"), result.items(), result)
 
 
 def failing(target: Target) -> list[Bucket]:

@@ -20,6 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from figures import print_figures
+
 from tests.issues.server import CONTROL, KINDS, GitHub
 from tests.issues.values import (
     BOT,
@@ -69,7 +71,8 @@ def main():
     finally:
         os.kill(server, signal.SIGTERM)
         os.waitpid(server, 0)
-    print(json.dumps({**counts, **pairs, "seed": options.seed, "seconds": round(time.monotonic() - began, 1)}))
+    result = {**counts, **pairs, "seed": options.seed, "seconds": round(time.monotonic() - began, 1)}
+    print_figures(("figure", "value"), result.items(), result)
     bad = ("duplicates", "lost", "wrong_closings", "disagreements", "unfinished")
     sys.exit(any(counts[name] for name in bad) or bool(pairs["pair_duplicates"] or pairs["pair_lost"]))
 

@@ -8,12 +8,13 @@ baselines on the same failures. Prints one JSON object.
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
+
+from figures import print_figures
 
 from tputriage.formats import read_report
 from tputriage.model import Failure
@@ -34,7 +35,9 @@ def main() -> None:
         **b_cubed([buckets[id(failure)] for failure in failures], symptoms),
         "baselines": {name: b_cubed([key(f) for f in failures], symptoms) for name, key in BASELINES.items()},
     }
-    print(json.dumps(result, indent=1))
+    scores = {"tputriage": result, **result["baselines"]}
+    rows = [(name, *(f"{score[key]:.4f}" for key in ("precision", "recall", "f1"))) for name, score in scores.items()]
+    print_figures(("bucketing", "precision", "recall", "F1"), rows, result)
 
 
 def load(folder: Path) -> tuple[list[Failure], list[str], int]:

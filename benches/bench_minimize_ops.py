@@ -8,7 +8,6 @@ all. Prints a line a bucket, then one JSON object; leaves 1 where a stated goal 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -16,8 +15,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+
+from figures import print_figures
 
 from tputriage.config import Settings
 from tputriage.minimize.draft import Draft
@@ -78,7 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with workers(root) as (device, reference):
             rows = list(measured(device, reference, options))
     figures = summary(rows)
-    print(json.dumps(figures | {"buckets": [asdict(row) for row in rows]}))
+    columns = ("bucket", "status", "lines", "oracle_runs", "seconds", "imports", "reason")
+    print_figures(columns, ([getattr(row, name) for name in columns] for row in rows), figures)
     return 0 if goals_met(figures) else 1
 
 

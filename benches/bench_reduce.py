@@ -193,7 +193,7 @@ def main():
                 found = bench(name, source, device, reference, rivals, options)
                 table.update({name: found} if found else {})
     found = summary(table, rivals)
-    print(json.dumps(found, indent=1))
+    print(json.dumps(found))
     missed = [key for key, goal in GOALS.items() if found[key] is not None and found[key] > goal]
     sys.exit(1 if missed else 0)
 
