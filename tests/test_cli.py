@@ -100,6 +100,10 @@ def bad_files(folder):
         (["collect", "x" * 5000], "cannot be read"),
         (["collect", "two\nlines.json"], r"two\nlines.json"),
         (["collect", ""], "empty path"),
+        (["show", "--store", "x" * 5000], "there is no store"),
+        (["collect", str(UNET), "--root", "x" * 5000], "cannot be read"),
+        (["shrink", "x" * 5000], "there is no script"),
+        (["run", "x" * 5000], "there is no script"),
         (["collect", str(UNET), "--no-rerun", "--store", ""], "empty path"),
         (["collect", str(UNET), "--no-rerun", "--store", "text.json"], "is a file"),
         (["collect", str(UNET), "--no-rerun", "--limit", "nan"], "no number"),
@@ -146,6 +150,12 @@ def test_a_report_may_come_through_a_pipe(tmp_path, packed):
     command = f"{sys.executable} -m tputriage collect --no-rerun --json <({packed} {UNET})"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert json.loads(done.stdout)["tests"] == 135
+
+
+def test_a_report_whose_root_is_no_path_is_read(tmp_path):
+    (tmp_path / "odd.json").write_text(UNET.read_text("utf-8").replace("/home/ci/diffusers", "/x" * 9000), "utf-8")
+    assert tputriage("collect", "--no-rerun", "odd.json", cwd=tmp_path).returncode == 0
+    assert tputriage("collect", "odd.json", cwd=tmp_path).returncode == 2
 
 
 def test_a_report_whose_name_is_no_text_is_read_and_kept(tmp_path):

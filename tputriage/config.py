@@ -6,11 +6,13 @@ error, since a mistyped key that is silently ignored costs an afternoon.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -18,7 +20,6 @@ from tputriage.errors import InputError
 
 LONGEST_RUN_S = 604_800.0  # a week
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
-_URL = re.compile(r"https?://[^\s/?#]+(?:/[^\s?#]*)?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -94,7 +95,7 @@ def checked(settings: Settings) -> Settings:
             bool(settings.upstream) and not _REPOSITORY.fullmatch(settings.upstream),
             f"{settings.upstream!r} is no repository: say owner/name",
         ),
-        (not _URL.fullmatch(settings.api_url), f"{settings.api_url!r} is no API's address: say https://HOST/api/v3"),
+        (not _is_address(settings.api_url), f"{settings.api_url!r} is no API's address: say https://HOST/api/v3"),
         (not 1.0 <= settings.limit_s <= LONGEST_RUN_S, f"a time limit of {settings.limit_s} s: say from 1 s to a week"),
         (settings.max_new < 0, f"{settings.max_new} new issues: say 0 or more"),
         (any("\0" in text for text in texts), "a variable's value holds a NUL byte, which no environment can hold"),
@@ -105,9 +106,23 @@ def checked(settings: Settings) -> Settings:
     return settings
 
 
+def _is_address(url: str) -> bool:
+    """Whether the URL is one of a server: no credentials in it, which belong in GITHUB_TOKEN, and no query."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 443
+    except ValueError:
+        return False
+    plain = not (parts.username or parts.password or parts.query or parts.fragment)
+    return plain and parts.scheme in ("http", "https") and bool(parts.hostname) and port > 0 and url.split() == [url]
+
+
 def find_suite(root: Path) -> Suite | None:
-    """The preset whose marker file stands in `root`, or None."""
-    return next((suite for suite in SUITES if (root / suite.marker).is_file()), None)
+    """The preset whose marker file stands in `root`, or None.
+
+    A report names its root, so it may be no path at all: os.path says no where pathlib would raise.
+    """
+    return next((suite for suite in SUITES if os.path.isfile(root / suite.marker)), None)
 
 
 def _candidates(folder: Path | None) -> list[tuple[Path, tuple[str, ...]]]:

@@ -65,7 +65,7 @@ def _target(name: str, settings: Settings) -> Check:
 def _suite(root: Path | None, settings: Settings) -> Check:
     if root is None:
         return Check("suite", True, "none named; --root DIR checks one")
-    if not root.is_dir():
+    if not os.path.isdir(root):
         return Check("suite", False, f"{root} is not there", "point to the suite's folder with --root DIR")
     suite = find_suite(root)
     switch = settings.device_env or (suite.device_env if suite else "")
@@ -74,7 +74,7 @@ def _suite(root: Path | None, settings: Settings) -> Check:
 
 
 def _store(folder: Path) -> Check:
-    nearest = next(place for place in (folder, *folder.resolve().parents) if place.exists())
+    nearest = next(place for place in (folder, *Path(os.path.realpath(folder)).parents) if os.path.exists(place))
     fine = os.access(nearest, os.W_OK)
     return Check("store", fine, str(folder), "" if fine else "make it writable, or name another with --store")
 

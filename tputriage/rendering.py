@@ -7,6 +7,7 @@ A folder of the user's own comes first, so one template can be replaced without 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +20,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def template_folders(own: Path | None = None) -> list[Path]:
     """The folders searched, first match wins; raises InputError where the user's own is not there."""
-    if own is not None and not own.is_dir():
+    if own is not None and not os.path.isdir(own):
         raise InputError(f"the template folder {own} does not exist: create it or correct `templates` in the settings")
     shipped = [_PACKAGE / "templates", _PACKAGE.parent / "templates"]
     return ([own] if own else []) + [folder for folder in shipped if folder.is_dir()]

@@ -171,3 +171,10 @@ def test_shards_stay_reports_of_their_own():
         read_report(path) for path in sorted((Path(__file__).parents[2] / "fixtures/reports").glob("*.tpu.json"))
     ]
     assert len(merge_reports(reports)) == len(reports)
+
+
+@pytest.mark.parametrize("encoding", ["nope", "gbk", "utf-7"])
+def test_xml_in_an_encoding_that_nobody_reads_is_damaged(tmp_path, encoding):
+    (tmp_path / "r.xml").write_text(f'<?xml version="1.0" encoding="{encoding}"?><testsuites/>')
+    with pytest.raises(ReportError, match="damaged"):
+        read_report(tmp_path / "r.xml")

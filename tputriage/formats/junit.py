@@ -37,7 +37,7 @@ def read(source: Source, *, salvage: bool) -> Report:
     tally, suite, damage = Tally(), dict[str, str](), ""
     try:
         _read_cases(source.whole(), tally, suite)
-    except ParseError as exc:
+    except (ParseError, LookupError, ValueError) as exc:  # the last two: an encoding that nobody knows
         damage = source.torn or str(exc)
     except DefusedXmlException as exc:
         raise ReportError(f"{source.name} declares XML entities, which no test report needs; it is not read") from exc

@@ -67,6 +67,6 @@ def _private_key(env: Mapping[str, str]) -> str:
 
 
 def _one_line(token: str) -> str:
-    if any(character.isspace() or not character.isprintable() for character in token):
-        raise InputError("the GitHub token has a space or a line break inside: copy it again")
+    if any(character.isspace() or not character.isprintable() for character in token) or not token.isascii():
+        raise InputError("the GitHub token holds a character that no token has, such as a space: copy it again")
     return token

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -74,7 +75,7 @@ def suite_folder(given: Path | None, settings_root: str, reported: str) -> Path:
     """The suite's folder on this machine; raises InputError where it is not here."""
     for candidate in (given, Path(settings_root) if settings_root else None, Path(reported) if reported else None):
         if candidate is not None:
-            if candidate.is_dir():
+            if os.path.isdir(candidate):
                 return candidate.resolve()
             raise InputError(
                 f"the suite's folder {candidate} is not on this machine: point to your copy with --root DIR"

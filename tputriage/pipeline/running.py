@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tputriage.targets.fresh import launch
 
 def run(program: str, arguments: Sequence[str], *, module: bool, target: str | None, plugin: str | None) -> int:
     """The program's own exit code. In a suite's folder the suite is told its device, unless the caller does that."""
-    if not module and not (Path(program).is_file() or Path(program, "__main__.py").is_file()):
+    if not module and not (os.path.isfile(program) or os.path.isfile(Path(program, "__main__.py"))):
         raise InputError(f"there is no script {program or 'of an empty name'}; a module is run with -m")
     settings = settings_for(None, target=target, plugin=plugin)
     found = find_target(settings.target, settings)

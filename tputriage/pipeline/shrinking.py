@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ def shrink(
     *, script: Path, budget_s: float, output: Path | None, store: Path, quiet: bool, root: Path | None, **machine: Any
 ) -> Done:
     """Writes the smallest script found beside the given one, or to `output`; the given one stays as it is."""
-    if not script.is_file():
+    if not os.path.isfile(script):
         raise InputError(f"there is no script {script}")
     try:
         source = script.read_text("utf-8")

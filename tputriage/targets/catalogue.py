@@ -123,7 +123,7 @@ def _check_packages(name: str, row: Row, python: str) -> None:
 
 def _find_plugin(plugin: str, python: str) -> str:
     if plugin not in PLUGINS:
-        if not Path(plugin).is_file():
+        if not os.path.isfile(plugin):
             raise InputError(f"there is no PJRT plugin at {plugin}: name a file, or one of {', '.join(PLUGINS)}")
         return str(Path(plugin).resolve())
     torch = _origins(python, ("torch",))["torch"]
