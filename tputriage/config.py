@@ -141,7 +141,8 @@ def _table(path: Path, keys: tuple[str, ...]) -> Mapping[str, Any] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
-        raise InputError(f"the settings in {path} cannot be read: {exc}") from exc
+        said = getattr(exc, "strerror", None) or exc
+        raise InputError(f"the settings in {path} cannot be read: {said}") from exc
     for key in keys:
         values = values.get(key) if isinstance(values, dict) else None
     return values if isinstance(values, dict) else None
