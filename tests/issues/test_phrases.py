@@ -38,6 +38,7 @@ def test_what_decides_follows_the_verb(condition, words):
     ("expected", "words"),
     [
         ("returns, as on CPU", "runs to its end"),
+        ("the script runs to its end, as on CPU", "runs to its end"),
         ("returns a tensor of shape (4, 8)", "returns a tensor of shape (4, 8)"),
         ("tensor([1.0])", "gives tensor([1.0])"),
         ("", "runs to its end"),

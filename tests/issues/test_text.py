@@ -92,6 +92,21 @@ def test_emulated_evidence_is_called_that():
     assert "Actual (TPU, emulated)" in body
 
 
+@pytest.mark.parametrize(
+    ("family", "says"),
+    [
+        ("exception", "exits with 1 while the bug is there and with 0 once it is fixed, so `git bisect run` can"),
+        ("crash", "give it `sh -c 'python repro.py tpu || exit 1'`; `python repro.py cpu` passes."),
+        ("timeout", "give it `sh -c 'timeout 120 python repro.py tpu || exit 1'`; `python repro.py cpu` passes."),
+    ],
+)
+def test_a_bisection_is_told_how_the_script_ends(family, says):
+    bucket = a_ready_bucket()
+    bucket = replace(bucket, signature=replace(bucket.signature, family=family))
+    _, body = draft_issue(a_ready_dossier(bucket=bucket))
+    assert says in body
+
+
 def test_the_body_of_what_is_fixed_says_so():
     _, body = draft_issue(a_fixed_dossier(), fixed="0.3.0")
     assert "It passes with torch_tpu 0.3.0" in body

@@ -121,7 +121,10 @@ def _open(path: Path) -> tuple[IO[bytes], bytes]:
     except IsADirectoryError as exc:
         raise ReportError(f"{path} is a directory; name the report files in it, such as {path}/*.json") from exc
     except FileNotFoundError as exc:
-        raise ReportError(f"there is no file {path}; a run that crashed writes no JSON report") from exc
+        raise ReportError(
+            f"there is no file {path}; a run that crashed writes no JSON report, but its journal has the tests: "
+            "collect that alone (`pytest -p tputriage.journal` writes one)"
+        ) from exc
     except (OSError, ValueError) as exc:
         raise ReportError(f"{path} cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
     return plain, magic

@@ -19,6 +19,7 @@ _BY_KIND = {
     Kind.OUT_OF_MEMORY: "runs out of memory",
     Kind.COMPILE: "does not compile",
 }
+_ENDS = {Kind.CRASH: "signal", Kind.TIMEOUT: "never"}
 
 
 def subject_of(dossier: Dossier) -> str:
@@ -40,6 +41,12 @@ def happens(dossier: Dossier) -> str:
     known = _BY_FAMILY.get(signature.family) or (_BY_KIND.get(family.kind) if family else None)
     exception = signature.exception.rpartition(".")[2]
     return known or (f"raises {exception}" if exception else "fails")
+
+
+def ends(dossier: Dossier) -> str:
+    """How a script that shows the bug ends: "signal", "never", or "error" for an exception, with exit code 1."""
+    family = BY_NAME.get(dossier.bucket.signature.family)
+    return _ENDS.get(family.kind, "error") if family else "error"
 
 
 def condition_words(condition: str, longest: int) -> str:
@@ -74,7 +81,7 @@ def rerun_command(test_id: str) -> str:
 
 def expected_words(expected: str) -> str:
     """What CPU does, as the rest of "On CPU it …"."""
-    clause = expected.strip().rstrip(".").removesuffix(", as on CPU")
+    clause = expected.strip().rstrip(".").removesuffix(", as on CPU").removeprefix("the script ")
     if clause in ("", "returns", "passes"):
         return "runs to its end"
     return clause if re.match(r"[a-z]+s\b", clause) else f"gives {clause}"

@@ -16,7 +16,7 @@ from tputriage.issues.clean import code, fenced, prose, shorten, shorten_middle,
 from tputriage.issues.gates import newest_failing, only_emulated
 from tputriage.issues.marker import END, Mark, mark_of
 from tputriage.issues.masks import Cleaner
-from tputriage.issues.phrases import condition_words, expected_words, happens, rerun_command, subject_of
+from tputriage.issues.phrases import condition_words, ends, expected_words, happens, rerun_command, subject_of
 from tputriage.issues.policy import DEVICE_VERSION, Policy
 from tputriage.issues.traces import last_error, split_traces, tidy
 from tputriage.model import Dossier, Failure, Repro
@@ -140,6 +140,7 @@ def _values(facts: _Facts, mark: Mark, budget: Budget) -> Mapping[str, object]:
         "version": prose(mask(_versions(facts).get(DEVICE_VERSION, ""))),
         "device": _device(facts),
         "source": fenced(shorten_middle(mask(repro.source), budget.source), "python") if repro and repro.source else "",
+        "ends": ends(facts.dossier),
         "reliability": "{} of {} failed as wanted".format(*repro.reliability) if repro and repro.reliability[1] else "",
         "expected": _expected(facts),
         "actual": code(shorten(facts.actual, CELL), cell=True),
