@@ -92,6 +92,25 @@ def test_emulated_evidence_is_called_that():
     assert "Actual (TPU, emulated)" in body
 
 
+CRASH = """Initializing TPU distributed runtime
+F0000 00:00:1796026933.133524    1523 inversion.cc:112] in-place operations on overlapping views
+*** Check failure stack trace: ***
+Fatal Python error: Aborted
+
+Extension modules: numpy._core._multiarray_umath, torch._C (total: 2)
+"""
+
+
+def test_a_crash_is_named_by_its_message_and_its_trace_starts_there():
+    bucket = a_ready_bucket()
+    bucket = replace(bucket, signature=replace(bucket.signature, family="crash"))
+    repro = a_ready_repro(bucket, actual=CRASH.splitlines()[1], traceback=CRASH, operator="", condition="")
+    title, body = draft_issue(a_ready_dossier(bucket=bucket, repro=repro))
+    assert "crashes the process: inversion.cc:112] in-place" in title
+    assert "```pytb\nF0000 00:00" in body
+    assert "Extension modules" not in body
+
+
 @pytest.mark.parametrize(
     ("family", "says"),
     [

@@ -30,6 +30,12 @@ def test_the_header_says_what_happens_and_with_which_versions():
     assert "Versions: torch 2.13.0, torch_tpu 0.2.0" in header
 
 
+def test_the_header_of_a_crash_has_no_time_and_no_thread():
+    actual = "F0000 00:00:1796026926.797565   31993 inversion.cc:112] in-place operations are not supported"
+    header = ast.get_docstring(ast.parse(finish(Draft(CODE, Level.TEST, actual=actual))))
+    assert "Actual: inversion.cc:112] in-place operations are not supported" in header
+
+
 def test_a_header_adds_no_line_of_code():
     assert code_lines(finish(DRAFT)) == code_lines(CODE) == 5
 

@@ -21,6 +21,7 @@ from tputriage.issues.policy import DEVICE_VERSION, Policy
 from tputriage.issues.traces import last_error, split_traces, tidy
 from tputriage.model import Dossier, Failure, Repro
 from tputriage.rendering import render
+from tputriage.signatures import unstamped
 
 TITLE_LIMIT = 110
 BODY_LIMIT = 65_536  # GitHub: "body is too long (maximum is 65536 characters)"
@@ -90,7 +91,7 @@ def draft_issue(
 def _facts(dossier: Dossier, policy: Policy) -> _Facts:
     failure = min(dossier.bucket.failures, key=lambda item: item.duration_s)
     cleaner = policy.cleaner.knowing(f"{item.text}\n{item.message}" for item in dossier.bucket.failures)
-    actual = cleaner.mask(_actual(dossier, failure))
+    actual = unstamped(cleaner.mask(_actual(dossier, failure)))
     traces = _traces(dossier, failure, cleaner)
     return _Facts(dossier, policy, cleaner, failure, dossier.repro, _message(actual, failure), actual, traces)
 

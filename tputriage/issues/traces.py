@@ -6,6 +6,9 @@ import re
 
 CPP_TRACE = "C++ error trace"
 _START = "Traceback (most recent call last):"
+# Where a native library or the interpreter gives up; lines of the start of torch_tpu stand before it.
+_GIVES_UP = re.compile(r"^(?:F\d{4} |\*\*\* SIG|Fatal Python error)", re.MULTILINE)
+_EXTENSIONS = re.compile(r"^Extension modules: .*\n?", re.MULTILINE)
 # Frames of what ran the test: pytest, its plugins' plumbing, and our own worker.
 _PLUMBING = re.compile(r"/(?:_pytest|pluggy|tputriage/inside|tputriage_inside)/")
 _PACKAGES = re.compile(r"(?<![\w./-])/[^\s\"':]*/(?=(?:site|dist)-packages/)")
@@ -20,10 +23,15 @@ def split_traces(text: str) -> tuple[str, str]:
 
 def tidy(text: str) -> str:
     """Without what the runner printed before it, its own frames, and the folders above site-packages."""
-    start = text.find(_START)
-    text = text[start:] if start > 0 else text
+    text = _EXTENSIONS.sub("", text[_start(text) :])
     text = _FRAME.sub(lambda frame: "" if _PLUMBING.search(frame[1]) else frame[0], text)
     return _PACKAGES.sub("", text)
+
+
+def _start(text: str) -> int:
+    start = text.find(_START)
+    given_up = _GIVES_UP.search(text) if start < 0 else None
+    return given_up.start() if given_up else max(start, 0)
 
 
 def last_error(text: str, exception: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tputriage.minimize.draft import Draft
 from tputriage.rendering import render
+from tputriage.signatures import unstamped
 
 TEMPLATE = "repro.py.j2"
 LONGEST = 200  # characters of a message in the header; the issue has the rest
@@ -27,7 +28,7 @@ def finish(
     values = {
         "title": _line(_title(draft, device), ""),
         "expected": _line(draft.expected or "runs to its end, as on CPU", "Expected: "),
-        "actual": _line(draft.actual or "fails", "Actual: "),
+        "actual": _line(unstamped(draft.actual) or "fails", "Actual: "),
         "condition": _line(draft.condition, "When: ") if draft.condition else "",
         "versions": _line(_versions(versions or {}), "Versions: "),
         "device": device,

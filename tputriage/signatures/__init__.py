@@ -4,7 +4,7 @@ from tputriage.signatures.explaining import Explanation, Neighbour, explain, nea
 from tputriage.signatures.families import Family, Identity, Kind, family_of
 from tputriage.signatures.grouping import Regrouped, group, regroup
 from tputriage.signatures.signing import CURRENT, PAST, RuleSet, old_keys, same_bug, second_key, sign
-from tputriage.signatures.titles import title_of
+from tputriage.signatures.titles import title_of, unstamped
 
 __all__ = [
     "CURRENT",
@@ -26,4 +26,5 @@ __all__ = [
     "second_key",
     "sign",
     "title_of",
+    "unstamped",
 ]

@@ -15,6 +15,8 @@ _CLAUSE = re.compile(r"(?:; |\. |\.$|: please |, please )", re.I)
 _ACTUAL = re.compile(r"Actual message: '?([^\n]*?)'?$", re.M)
 _COMPILER = re.compile(r"\Afailed to compile MLIR module(?: --|:) (?:the XLA compiler failed with: )?")
 _SPACE = re.compile(r"\s+")
+# absl's and glog's line head: level and date, time, thread; the source file and its line follow, and stay.
+_STAMP = re.compile(r"^[FEWI]\d{4} [\d:.]+ +\d+ (?=[\w./+-]+:\d+\] )", re.MULTILINE)
 
 
 def title_of(signature: Signature, failures: Sequence[Failure]) -> str:
@@ -33,6 +35,11 @@ def title_of(signature: Signature, failures: Sequence[Failure]) -> str:
     if family.kind in (Kind.NUMERIC, Kind.COMPILE, Kind.OUT_OF_MEMORY) or family.name in ("assertion", "not-raised"):
         return _fit(_placed(signature, family.says, failures))
     return _fit(_led(signature, _said(failures) or signature.template or family.says))
+
+
+def unstamped(text: str) -> str:
+    """What a native library logged, without the date, the time and the thread at the head of its lines."""
+    return _STAMP.sub("", text)
 
 
 def _placed(signature: Signature, says: str, failures: Sequence[Failure]) -> str:
