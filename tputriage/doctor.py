@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-from collections.abc import Mapping
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from tputriage.config import Settings, find_suite
 from tputriage.errors import TriageError
 from tputriage.rendering import template_folders
 from tputriage.targets.catalogue import find_target
+from tputriage.targets.chips import chips, hold_chip
 
 OLDEST_PYTHON = (3, 11)
-TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
+SQLITE = b"SQLite format 3\x00"  # how each of its files starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +29,44 @@ class Check:
     cure: str = ""
 
 
-def check_all(settings: Settings, root: Path | None, store: Path) -> tuple[Check, ...]:
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What filing would use: where it comes from in words, "" for nothing; or what is wrong with it."""
+
+    source: str = ""
+    trouble: str = ""
+
+
+def check_all(settings: Settings, root: Path | None, store: Path, rights: Rights) -> tuple[Check, ...]:
     """Every check, in the order in which a newcomer meets what it is about."""
     return (
         _python(),
+        *((_interpreter(settings.python),) if settings.python else ()),
         *(_package(name) for name in ("torch", "torch-tpu", "libtpu")),
+        _chips(),
         *(_target(name, settings) for name in ("tpu", "emulator", settings.reference)),
         _suite(root, settings),
         _store(store),
-        _token(os.environ),
+        _token(rights),
         _templates(settings),
     )
+
+
+def _interpreter(python: str) -> Check:
+    fine = shutil.which(python) is not None
+    cure = "" if fine else "correct --python, or `python` in the settings: it is the suite's own Python"
+    return Check("interpreter", fine, python if fine else f"{python} is not there, or cannot be run", cure)
+
+
+def _chips() -> Check:
+    count = chips()
+    if not count:
+        return Check("tpu chips", False, "none seen", "tests run on the emulator here; a TPU needs a TPU VM")
+    try:
+        hold_chip(count).release()
+    except TriageError as exc:
+        return Check("tpu chips", False, f"{count} seen, none free", str(exc))
+    return Check("tpu chips", True, f"{count} seen")
 
 
 def _python() -> Check:
@@ -59,7 +87,9 @@ def _target(name: str, settings: Settings) -> Check:
         target = find_target(name, settings)
     except TriageError as exc:
         return Check(f"target {name}", False, "not available", str(exc))
-    return Check(f"target {name}", True, f"{target.slots} at once" + (f", {target.plugin}" if target.plugin else ""))
+    return Check(
+        f"target {name}", True, f"{target.slots} at once" + (f", {Path(target.plugin).name}" if target.plugin else "")
+    )
 
 
 def _suite(root: Path | None, settings: Settings) -> Check:
@@ -74,15 +104,31 @@ def _suite(root: Path | None, settings: Settings) -> Check:
 
 
 def _store(folder: Path) -> Check:
-    nearest = next(place for place in (folder, *Path(os.path.realpath(folder)).parents) if os.path.exists(place))
-    fine = os.access(nearest, os.W_OK)
-    return Check("store", fine, str(folder), "" if fine else "make it writable, or name another with --store")
+    nearest = next(place for place in (folder, *folder.resolve().parents) if place.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+        return Check("store", False, f"{folder} cannot be written", "make it writable, or name another with --store")
+    if not _whole(folder / "store.db"):
+        cure = "move it away, or name another with --store; `tputriage collect` makes a new one from the reports"
+        return Check("store", False, f"{folder / 'store.db'} is damaged", cure)
+    return Check("store", True, str(folder) if folder.exists() else f"{folder}, not made yet")
 
 
-def _token(environ: Mapping[str, str]) -> Check:
-    found = next((name for name in TOKENS if environ.get(name)), "")
-    cure = "set GITHUB_TOKEN to file issues; `file-issues --dry-run` needs none"
-    return Check("token", bool(found), f"in {found}" if found else "none", "" if found else cure)
+def _whole(file: Path) -> bool:
+    """Only its first bytes are looked at: opening a store may bring it to a newer shape, and this changes nothing."""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(SQLITE)) in (SQLITE, b"")
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _token(rights: Rights) -> Check:
+    if rights.trouble:
+        return Check("token", False, "cannot be used", rights.trouble)
+    cure = "set GITHUB_TOKEN or `gh auth login` to file issues; `file-issues --dry-run` needs none"
+    return Check("token", bool(rights.source), rights.source or "none", "" if rights.source else cure)
 
 
 def _templates(settings: Settings) -> Check:
