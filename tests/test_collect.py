@@ -54,6 +54,12 @@ def test_tests_that_a_format_counts_without_naming_are_counted():
     assert bucket_reports([report]).outcomes == {"failed": 1, "passed": 9}
 
 
+def test_reports_that_disagree_are_said_to_since_totals_and_buckets_then_differ():
+    reports = [read_report(REPORTS / f"unet2d.{device}.json") for device in ("tpu", "cpu")]
+    assert "not in a later one: 79;" in bucket_reports(reports).notes[-1]
+    assert not any("later one" in note for note in bucket_reports(reports[:1]).notes)
+
+
 def test_the_notes_say_whose_they_are():
     assert bucket_reports([a_report(notes=("odd",))]).notes == ("run.json: odd",)
 

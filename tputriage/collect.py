@@ -51,10 +51,13 @@ def bucket_reports(
     tests: dict[str, Outcome] = {}
     for report in ordered:
         tests |= report.tests
-    notes = [f"{report.source}: {note}" for report in ordered for note in report.notes]
-    fall = collection_fell(sum(collected(report) for report in ordered), collected_before)
+    told = (
+        *(f"{report.source}: {note}" for report in ordered for note in report.notes),
+        collection_fell(sum(collected(report) for report in ordered), collected_before),
+        _disagreement(ordered, tests),
+    )
     buckets = group(distinct(failure for report in ordered for failure in report.failures), known)
-    return Collected(ordered, tests, _outcomes(ordered, tests), buckets, (*notes, *([fall] if fall else [])))
+    return Collected(ordered, tests, _outcomes(ordered, tests), buckets, tuple(note for note in told if note))
 
 
 def collected(report: Report) -> int:
@@ -70,6 +73,18 @@ def collection_fell(now: int, before: int) -> str:
     return (
         f"{now} tests were collected, {share:.0%} fewer than the {before} of the last run: "
         "tests that cannot be collected fail no more, so compare nothing with that run before you know why"
+    )
+
+
+def _disagreement(reports: Sequence[Report], tests: Mapping[str, Outcome]) -> str:
+    """A note where tests fail in one report and not in a later one: totals and buckets then say different things."""
+    failed = {test for report in reports for test, outcome in report.tests.items() if outcome.is_failure}
+    settled = sum(not tests[test].is_failure for test in failed)
+    if not settled:
+        return ""
+    return (
+        f"tests that fail in one of these reports and not in a later one: {settled}; "
+        "the totals count the later outcome, the buckets every failure"
     )
 
 

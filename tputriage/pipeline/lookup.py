@@ -1,4 +1,4 @@
-"""From what a person typed to the buckets meant: exact ids first, then a unique part of one."""
+"""From what a person typed to the buckets meant: exact ids first, then a part that one bucket alone has."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def find_bucket(store: Store, dossiers: Sequence[Dossier], item: str) -> tuple[D
 
 
 def _only(store: Store, item: str, found: Sequence[tuple[Dossier, str]]) -> tuple[Dossier, str]:
-    if len({(dossier.bucket.id, test) for dossier, test in found}) == 1:
-        return found[0]
+    if len({dossier.bucket.id for dossier, _ in found}) == 1:
+        return next((pair for pair in found if pair[1] == pair[0].bucket.representative), found[0])
     if not found:
         outcome = store.outcome_of(item)
         if outcome is not None:

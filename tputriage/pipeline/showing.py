@@ -120,7 +120,14 @@ def _parts(dossier: Dossier) -> tuple[RenderableType, ...]:
 
 
 def _runs(runs: Sequence[Run]) -> list[RenderableType]:
+    """Runs that a person would repeat with the same words, and that ended alike, are one row."""
     if not runs:
         return []
-    rows = ((run.target, run.outcome.value, f"{run.seconds:.1f}", run.command) for run in runs)
-    return [table("", ("target", "outcome", "s", "to repeat it"), rows, right=("s",))]
+    alike: dict[tuple[str, str, str], list[float]] = {}
+    for run in runs:
+        alike.setdefault((run.target, run.outcome.value, run.command), []).append(run.seconds)
+    rows = (
+        (target, outcome, str(len(seconds)), f"{max(seconds):.1f}", command)
+        for (target, outcome, command), seconds in alike.items()
+    )
+    return [table("", ("target", "outcome", "runs", "longest s", "to repeat it"), rows, right=("runs", "longest s"))]
