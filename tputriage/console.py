@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import msgspec
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,7 @@ from rich.text import Text
 from tputriage.errors import InputError, TriageError
 
 PIPE_WIDTH = 120  # columns where standard output is no terminal
+LAST_COLUMN = 24  # the least width of the last one, which wraps
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +86,38 @@ def visible(text: str) -> str:
     return "".join(kept).encode("utf-8", "replace").decode("utf-8")
 
 
-def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, right: Iterable[str] = ()) -> Table:
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Rows under their columns; on a terminal too narrow for that, each row as a block with its last cell below."""
+
+    wide: Table
+    rows: tuple[tuple[str, ...], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if not self.rows or self._least() <= options.max_width:
+            yield self.wide
+            return
+        for row in self.rows:
+            yield Text("  ".join(filter(None, row[:-1])), style="bold")
+            if row[-1]:
+                yield Padding(Text(row[-1], overflow="fold"), (0, 0, 0, 2))
+
+    def _least(self) -> int:
+        """Columns of the terminal with which no cell but those of the last column is broken."""
+        names = [str(column.header) for column in self.wide.columns]
+        widths = [max(map(len, column)) for column in zip(names, *self.rows, strict=True)]
+        return sum(widths[:-1]) + 2 * len(widths) + min(LAST_COLUMN, widths[-1])
+
+
+def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, right: Iterable[str] = ()) -> Listing:
     """A table whose cells are plain text: nothing in them is taken for markup."""
     made = Table(title=title or None, title_justify="left", pad_edge=False, box=None, header_style="bold")
     for column in columns:
         made.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*(Text(visible(cell)) for cell in row))
-    return made
+    shown = tuple(tuple(visible(cell) for cell in row) for row in rows)
+    for row in shown:
+        made.add_row(*map(Text, row))
+    return Listing(made, shown)
 
 
 def stack(*parts: RenderableType) -> Group:
