@@ -102,3 +102,13 @@ def test_the_nearest_bucket_comes_with_what_keeps_it_apart():
     near = nearest(bucket, buckets)
     assert near.apart == (("template", "bad size of x", "bad size of y"),)
     assert nearest(bucket, [bucket]) is None
+
+
+def test_buckets_that_a_common_cause_made_one_stay_one_in_the_next_report():
+    first, second = mismatch("test_a"), mismatch("test_b")
+    before = group([first, second])
+    operators = {failure.test_id: "torch.topk" for failure in (first, second)}
+    merged = regroup(before, operators).buckets[0]
+    known = {key: merged.id for key in (merged.signature.key, *merged.aliases)}
+    again = group([first, second], known)
+    assert [(bucket.id, len(bucket.failures)) for bucket in again] == [(merged.id, 2)]

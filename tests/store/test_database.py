@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,14 @@ def test_the_history_is_in_the_order_of_the_runs_not_of_arrival(store):
     add(store, a_failure(), digest="new", source="new.json", created_s=20.0)
     add(store, a_failure(), digest="old", source="old.json", created_s=10.0)
     assert [sighting.report for sighting in store.dossiers()[0].history] == ["old.json", "new.json"]
+
+
+def test_a_new_report_does_not_take_back_the_cause_that_was_found(store):
+    add(store, a_failure())
+    found = a_bucket()
+    store.save_bucket(replace(found, signature=replace(found.signature, operator="torch.median", key="by-cause")))
+    add(store, a_failure(), digest="next")
+    assert store.dossiers()[0].bucket.signature.operator == "torch.median"
 
 
 def test_a_run_of_an_older_version_that_is_made_later_is_older(store):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tputriage.model import Bucket, Failure, Signature
@@ -13,13 +13,18 @@ from tputriage.signatures.titles import title_of
 
 
 def group(
-    failures: Iterable[Failure], known: Mapping[str, str] | None = None, past: Sequence[RuleSet] = PAST
+    failures: Iterable[Failure],
+    known: Mapping[str, str] | None = None,
+    past: Sequence[RuleSet] = PAST,
+    *,
+    join: bool = True,
 ) -> tuple[Bucket, ...]:
     """The failures as buckets, largest first.
 
     `known` maps keys (current ones and aliases) to the ids under which buckets are stored. A bucket whose
     own or older key is known keeps that id. Where one stored bucket falls apart under newer rules, its
-    largest part keeps the id; where several become one, the id that most of its failures had.
+    largest part keeps the id; where several become one, the id that most of its failures had. Keys that are known
+    as one bucket stay one, as a common cause made them, unless `join` is off.
     """
     signatures: dict[str, Signature] = {}
     members: dict[str, list[Failure]] = {}
@@ -27,18 +32,26 @@ def group(
         signature = sign(failure)
         signatures.setdefault(signature.key, signature)
         members.setdefault(signature.key, []).append(failure)
-    known, taken, buckets = known or {}, set[str](), []
+    known, buckets = known or {}, dict[str, Bucket]()
     for key in sorted(members, key=lambda key: (-len(members[key]), key)):
         older = Counter(old for failure in members[key] for old in old_keys(failure, past)) if past else Counter()
-        identity = _id(key, older, known, taken)
-        taken.add(identity)
         aliases = tuple(old for old, _ in older.most_common())
+        if join and (home := buckets.get(known.get(key, ""))) is not None:
+            buckets[home.id] = _joined(home, key, members[key], aliases)
+            continue
+        identity = _id(key, older, known, buckets.keys())
         title = title_of(signatures[key], members[key])
-        buckets.append(Bucket(identity, signatures[key], title, tuple(members[key]), aliases))
-    return tuple(buckets)
+        buckets[identity] = Bucket(identity, signatures[key], title, tuple(members[key]), aliases)
+    return tuple(sorted(buckets.values(), key=lambda bucket: -len(bucket.failures)))
 
 
-def _id(key: str, older: Counter[str], known: Mapping[str, str], taken: set[str]) -> str:
+def _joined(home: Bucket, key: str, failures: Sequence[Failure], aliases: Sequence[str]) -> Bucket:
+    """A bucket with the failures of another key that is stored as the same one, as after a common cause was found."""
+    keys = tuple(dict.fromkeys((*home.aliases, key, *aliases)))
+    return replace(home, failures=(*home.failures, *failures), aliases=keys)
+
+
+def _id(key: str, older: Counter[str], known: Mapping[str, str], taken: Collection[str]) -> str:
     for candidate in (key, *(old for old, _ in older.most_common())):
         stored = known.get(candidate, "")
         if stored and stored not in taken:
@@ -64,7 +77,8 @@ def regroup(buckets: Sequence[Bucket], operators: Mapping[str, str]) -> Regroupe
     """
     changed, notes = [failure for bucket in buckets for failure in _with_causes(bucket, operators)], []
     before = {sign(failure).key: bucket for bucket in buckets for failure in bucket.failures}
-    after = group(changed, {key: bucket.id for key, bucket in before.items()} | _by_id(buckets, operators))
+    known = {key: bucket.id for key, bucket in before.items()} | _by_id(buckets, operators)
+    after = group(changed, known, join=False)
     home = {_place(failure): bucket for bucket in buckets for failure in bucket.failures}
     for bucket in after:
         origins = list(dict.fromkeys(home[_place(failure)].id for failure in bucket.failures))

@@ -99,14 +99,14 @@ class Store:
                 return False
             number = insert_report(db, report, suite)
             for bucket in buckets:
-                insert_bucket(db, bucket)
+                insert_bucket(db, bucket, renamed=False)
                 insert_failures(db, number, bucket.id, bucket.failures)
         return True
 
     def save_bucket(self, bucket: Bucket) -> None:
         """Store a bucket as a later step left it; failures that were in another one move, as they now are."""
         with self.transaction() as db:
-            insert_bucket(db, bucket)
+            insert_bucket(db, bucket, renamed=True)
             db.executemany(
                 "UPDATE failure SET bucket_id = ?1, value = ?2"
                 " WHERE test_id = ?3 AND json_extract(value, '$.phase') = ?4 AND bucket_id != ?1",

@@ -39,11 +39,13 @@ def insert_report(db: sqlite3.Connection, report: Report, suite: str) -> int:
     return number
 
 
-def insert_bucket(db: sqlite3.Connection, bucket: Bucket) -> None:
+def insert_bucket(db: sqlite3.Connection, bucket: Bucket, *, renamed: bool) -> None:
+    """`renamed` takes the bucket's words as they are now; else what a later step found stays, unless rules changed."""
     db.execute(
-        "INSERT INTO bucket VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (id) DO UPDATE SET title = excluded.title, signature = excluded.signature",
-        (bucket.id, text(bucket.title), dump(bucket.signature), time.time()),
+        "INSERT INTO bucket VALUES (?1, ?2, ?3, ?4)"
+        " ON CONFLICT (id) DO UPDATE SET title = excluded.title, signature = excluded.signature WHERE ?5 OR"
+        " json_extract(excluded.signature, '$.version') > json_extract(bucket.signature, '$.version')",
+        (bucket.id, text(bucket.title), dump(bucket.signature), time.time(), renamed),
     )
     keys = dict.fromkeys((bucket.signature.key, *bucket.aliases))
     db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", [(key, bucket.id) for key in keys if key])
