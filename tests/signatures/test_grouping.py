@@ -112,3 +112,20 @@ def test_buckets_that_a_common_cause_made_one_stay_one_in_the_next_report():
     known = {key: merged.id for key in (merged.signature.key, *merged.aliases)}
     again = group([first, second], known)
     assert [(bucket.id, len(bucket.failures)) for bucket in again] == [(merged.id, 2)]
+
+
+def test_looking_for_causes_again_leaves_what_was_found_as_it_is():
+    first, second = mismatch("test_a"), mismatch("test_b")
+    operators = {failure.test_id: "torch.topk" for failure in (first, second)}
+    merged = regroup(group([first, second]), operators).buckets[0]
+    stored = replace(merged, failures=(first, merged.failures[1]))  # the store keeps a failure that did not move
+    again = regroup([stored], {})
+    assert [(bucket.id, len(bucket.failures)) for bucket in again.buckets] == [(merged.id, 2)]
+    assert again.notes == ()
+
+
+def test_a_part_that_reruns_split_off_stays_apart():
+    bucket = group([mismatch("test_a"), mismatch("test_a2")])[0]
+    part = replace(bucket, id="bpart", signature=replace(bucket.signature, key="split"), failures=bucket.failures[1:])
+    rest = replace(bucket, failures=bucket.failures[:1])
+    assert {found.id for found in regroup([rest, part], {}).buckets} == {bucket.id, "bpart"}

@@ -75,6 +75,8 @@ def regroup(buckets: Sequence[Bucket], operators: Mapping[str, str]) -> Regroupe
     failures too; where they differ, the bucket splits, and what nobody looked into stays in the old one.
     Only buckets whose text says little are touched: a message that names its operator is a cause already.
     """
+    apart = [bucket for bucket in buckets if not _is_by_signature(bucket)]
+    buckets = [bucket for bucket in buckets if bucket not in apart]
     changed, notes = [failure for bucket in buckets for failure in _with_causes(bucket, operators)], []
     before = {sign(failure).key: bucket for bucket in buckets for failure in bucket.failures}
     known = {key: bucket.id for key, bucket in before.items()} | _by_id(buckets, operators)
@@ -89,7 +91,12 @@ def regroup(buckets: Sequence[Bucket], operators: Mapping[str, str]) -> Regroupe
         if len(parts) > 1:
             causes = ", ".join(part.signature.operator or "not yet known" for part in parts)
             notes.append(f"{bucket.id} falls into {len(parts)} by cause: {causes}")
-    return Regrouped(tuple(_aliased(bucket, home) for bucket in after), tuple(notes))
+    return Regrouped((*(_aliased(bucket, home) for bucket in after), *apart), tuple(notes))
+
+
+def _is_by_signature(bucket: Bucket) -> bool:
+    """Not a part that reruns split off: such a part has a key of its own, which no failure's text gives."""
+    return any(sign(_with_cause_of(bucket, failure)).key == bucket.signature.key for failure in bucket.failures)
 
 
 def _place(failure: Failure) -> tuple[str, str]:
@@ -101,12 +108,20 @@ def _with_causes(bucket: Bucket, operators: Mapping[str, str]) -> Iterable[Failu
     found = {operators[test] for test in bucket.tests if operators.get(test)}
     common = next(iter(found)) if len(found) == 1 else ""
     family = BY_NAME[bucket.signature.family]
-    if family.kind not in (Kind.NUMERIC, Kind.SECONDARY, Kind.EXCEPTION) or bucket.signature.operator:
+    if bucket.signature.operator:
+        return [_with_cause_of(bucket, failure) for failure in bucket.failures]
+    if family.kind not in (Kind.NUMERIC, Kind.SECONDARY, Kind.EXCEPTION):
         return bucket.failures
     return [
         replace(failure, operator=operators.get(failure.test_id) or common or failure.operator)
         for failure in bucket.failures
     ]
+
+
+def _with_cause_of(bucket: Bucket, failure: Failure) -> Failure:
+    """A failure that is in the bucket by a cause found earlier, and does not name it itself, carries that cause."""
+    own = sign(failure).key == bucket.signature.key
+    return failure if own else replace(failure, operator=bucket.signature.operator)
 
 
 def _by_id(buckets: Sequence[Bucket], operators: Mapping[str, str]) -> dict[str, str]:
