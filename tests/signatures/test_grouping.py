@@ -125,7 +125,8 @@ def test_looking_for_causes_again_leaves_what_was_found_as_it_is():
 
 
 def test_a_part_that_reruns_split_off_stays_apart():
-    bucket = group([mismatch("test_a"), mismatch("test_a2")])[0]
+    bucket = group([mismatch("test_a[1]"), mismatch("test_a[2]")])[0]
+    assert len(bucket.failures) == 2
     part = replace(bucket, id="bpart", signature=replace(bucket.signature, key="split"), failures=bucket.failures[1:])
     rest = replace(bucket, failures=bucket.failures[:1])
     assert {found.id for found in regroup([rest, part], {}).buckets} == {bucket.id, "bpart"}
