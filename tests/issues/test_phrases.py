@@ -22,8 +22,9 @@ TEMPLATES = Path(__file__).parent.parent.parent / "templates"
          "with channels_last"),
         ("dtype: fails with bfloat16, passes with float32; layout: fails with transposed, passes with contiguous",
          "with bfloat16, with transposed"),
-        ("Fails with channels_last, passes with contiguous or transposed; fails with 8 in place of 4, passes with 0 in "
-         "place of 4; the same with any dtype tried, a gradient or none", "with channels_last"),
+        ("Fails with channels_last, passes with contiguous or transposed; fails with sizes of 8 in place of "
+         "4, passes with sizes of 0 in place of 4; the same with any dtype tried, a gradient or none",
+         "with channels_last"),
         ("gradient: fails with requires_grad, passes with none", "with requires_grad"),
         ("fails with every dtype tried (float32, int64); a gradient or none", ""),
         ("fails for channels_last input of any dtype; passes contiguous", "for channels_last input of any dtype"),

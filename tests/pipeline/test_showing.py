@@ -7,7 +7,7 @@ from rich.console import Console
 
 from tests.helpers import a_bucket, a_failure, a_report
 from tputriage.errors import InputError
-from tputriage.model import Outcome, Run, Verdict, VerdictKind
+from tputriage.model import Level, Outcome, Repro, ReproStatus, Run, Verdict, VerdictKind
 from tputriage.pipeline.showing import show
 from tputriage.store import open_store
 
@@ -36,9 +36,23 @@ def test_a_part_that_fits_tests_of_two_buckets_is_asked_back(folder):
         show(item="test_row", store=folder, quiet=True)
 
 
-def test_runs_that_ended_alike_are_one_row_with_their_number(folder):
+def printed(view):
     console = Console(file=io.StringIO(), width=120)
-    for part in show(item=TESTS[0], store=folder, quiet=True).view:
+    for part in view:
         console.print(part)
-    rows = [line.split() for line in console.file.getvalue().splitlines() if "pytest it" in line]
+    return console.file.getvalue().splitlines()
+
+
+def test_what_has_no_repro_says_why(folder):
+    with open_store(folder) as store:
+        store.save_repro(
+            Repro("b0123456789", TESTS[0], ReproStatus.NOT_REPRODUCED, Level.TEST, reason="it passes flat")
+        )
+    lines = printed(show(item="b0123456789", store=folder, quiet=True).view)
+    assert "no repro: it passes flat" in lines
+
+
+def test_runs_that_ended_alike_are_one_row_with_their_number(folder):
+    lines = printed(show(item=TESTS[0], store=folder, quiet=True).view)
+    rows = [line.split() for line in lines if "pytest it" in line]
     assert [row[:3] for row in rows] == [["emulator", "failed", "8"]]

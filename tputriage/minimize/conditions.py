@@ -67,7 +67,7 @@ def variations(call: Call) -> Iterator[Variation]:
     large = max(sizes(call), default=0)
     for size in (0, 1, LARGE):
         if large and size != large:
-            yield Variation("size", f"{size} in place of {large}", resized(call, {large: size}))
+            yield Variation("size", f"sizes of {size} in place of {large}", resized(call, {large: size}))
     yield Variation("gradient", "requires_grad", mapped(call, _with_gradient))
 
 

@@ -107,7 +107,9 @@ def _parts(dossier: Dossier) -> tuple[RenderableType, ...]:
     if verdict is not None:
         parts += [f"verdict {verdict.kind}: {visible(verdict.reason)}", *_runs(verdict.runs), ""]
         parts += [table("", ("setting", "outcome"), verdict.matrix), ""] if verdict.matrix else []
-    if repro is not None:
+    if repro is not None and not repro.source:
+        parts += [f"no repro: {visible(repro.reason)}", ""]
+    elif repro is not None:
         parts += [f"repro {repro.status} ({repro.level}, {repro.lines} lines): {repro.script}", "", repro.source]
         parts += [repro.condition, ""] if repro.condition else []
     tests = [f"  {visible(test)}" for test in bucket.tests[:TESTS_SHOWN]]
