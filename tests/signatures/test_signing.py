@@ -177,6 +177,12 @@ def test_another_missing_operator_is_another_bug():
     assert not same_bug(wanted, failing("operator 'aten::median' is not implemented for TPU"))
 
 
+def test_a_hang_is_one_bug_whoever_stopped_it():
+    wanted = sign(failing("Failed: Timeout (>15.0s) from pytest-timeout.", "Failed"))
+    assert same_bug(wanted, failing("did not end within 30 s", ""))
+    assert not same_bug(wanted, failing("the process died", ""))
+
+
 def test_a_bare_assert_needs_its_function_or_its_expression():
     wanted = sign(asserting("assert False", text="assert model.ready"))
     assert same_bug(wanted, asserting("assert False", "<module>", "assert model.ready", "repro.py"))

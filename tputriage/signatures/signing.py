@@ -86,7 +86,8 @@ def same_bug(wanted: Signature, seen: Failure) -> bool:
         return BY_NAME[found.family].kind is Kind.NUMERIC and _agree(wanted.operator, found.operator)
     if wanted.family != found.family or not _agree(wanted.operator, found.operator):
         return False
-    if wanted.exception != found.exception:
+    # Whoever stopped a hang, a plugin by an exception of its own or we by ending the process, it is one hang.
+    if wanted.exception != found.exception and kind is not Kind.TIMEOUT:
         return False
     if BY_NAME[found.family].identity in _VAGUE and kind is Kind.EXCEPTION:
         return _share_a_place(wanted, found)
