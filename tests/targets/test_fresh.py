@@ -101,3 +101,10 @@ def test_the_emulator_comes_with_torch_in_every_process(tmp_path):
     assert done.returncode == 1
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert "aten::median" in report["tests"][0]["call"]["crash"]["message"]
+
+
+def test_a_module_that_is_not_there_is_one_line(tmp_path):
+    target_or_skip("cpu")
+    done = launched("cpu", "-m", "no.such.module", cwd=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "no module named no.such.module" in done.stderr

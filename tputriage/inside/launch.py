@@ -8,6 +8,7 @@ registered with `atexit` still runs, and everything buffered is written.
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import json
 import os
 import runpy
@@ -32,9 +33,13 @@ def run_program(argv: list[str], module: bool, note: Callable[[BaseException], N
     sys.path.insert(0, os.getcwd() if module else str(Path(argv[0]).resolve().parent))
     try:
         if module:
+            _check_module(argv[0])
             runpy.run_module(argv[0], run_name="__main__", alter_sys=True)
         else:
             runpy.run_path(argv[0], run_name="__main__")
+    except _MissingModule as exc:
+        print(f"tputriage: {exc}", file=sys.stderr)
+        return 2
     except SystemExit as exc:
         code = _code_of(exc)
         if code:
@@ -47,6 +52,20 @@ def run_program(argv: list[str], module: bool, note: Callable[[BaseException], N
         _show(exc)
         return 1
     return 0
+
+
+class _MissingModule(Exception):  # noqa: N818 -- never leaves this file
+    pass
+
+
+def _check_module(name: str) -> None:
+    """As `python -m` says it, without a traceback."""
+    try:
+        found = importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        found = False
+    if not found:
+        raise _MissingModule(f"no module named {name} in {sys.executable}: install it there, or name another")
 
 
 def _code_of(exc: SystemExit) -> int:
