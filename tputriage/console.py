@@ -22,7 +22,7 @@ from rich.text import Text
 from tputriage.errors import InputError, TriageError
 
 PIPE_WIDTH = 120  # columns where standard output is no terminal
-LAST_COLUMN = 24  # the least width of the last one, which wraps
+WRAPS = 24  # a cell that is wider may be wrapped; ids, counts and verdicts are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,10 @@ class Listing:
                 yield Padding(Text(row[-1], overflow="fold"), (0, 0, 0, 2))
 
     def _least(self) -> int:
-        """Columns of the terminal with which no cell but those of the last column is broken."""
+        """Columns of the terminal with which only long cells are broken."""
         names = [str(column.header) for column in self.wide.columns]
         widths = [max(map(len, column)) for column in zip(names, *self.rows, strict=True)]
-        return sum(widths[:-1]) + 2 * len(widths) + min(LAST_COLUMN, widths[-1])
+        return sum(min(width, WRAPS) for width in widths) + 2 * (len(widths) - 1)
 
 
 def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, right: Iterable[str] = ()) -> Listing:
