@@ -16,7 +16,7 @@ from tputriage.minimize.emit import finish
 from tputriage.minimize.roads import VERIFICATIONS, Case, Trip, not_reproduced, settle, take_roads
 from tputriage.model import Dossier, Repro, ReproStatus, Run, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
-from tputriage.pipeline.place import Place, find_place, settings_for, suite_folder, workers
+from tputriage.pipeline.place import Place, device_versions, find_place, settings_for, suite_folder, workers
 from tputriage.pipeline.views import minimized_view
 from tputriage.signatures import regroup
 from tputriage.store import Store, open_store
@@ -129,13 +129,13 @@ def _minimize_one(store: Store, place: Place, dossier: Dossier, case: Case) -> R
 
 
 def _verified(store: Store, place: Place, dossier: Dossier, draft: Draft, trip: Trip) -> Repro:
-    versions = getattr(trip.case.device, "versions", {})
+    versions = device_versions(place, getattr(trip.case.device, "versions", {}))
     source = finish(draft, versions, device=place.device.device, templates=_templates(place))
     path = store.write_script(f"{dossier.bucket.id}.py", source)
     trip.case.on_progress("verifying in fresh processes")
     device_runs, reference_runs = run_on_both(place, path)
     repro = settle(dossier.bucket, draft, trip, source, device_runs, reference_runs)
-    return replace(repro, script=str(path), versions=dict(versions))
+    return replace(repro, script=str(path), versions=versions)
 
 
 def _templates(place: Place) -> Path | None:

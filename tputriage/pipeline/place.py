@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ from tputriage.targets.catalogue import find_target
 from tputriage.targets.runs import files_of
 from tputriage.targets.seam import Runner, Target
 from tputriage.targets.worker import Worker
+
+GENERATION = "TPU_ACCELERATOR_TYPE"  # set on TPU VMs, such as v6e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,13 @@ def _worker(place: Place, target: Target, files: Sequence[str]) -> Worker:
         env=settings.env,
         pytest_args=settings.pytest_args,
     )
+
+
+def device_versions(place: Place, running: Mapping[str, str]) -> dict[str, str]:
+    """What a worker on the device says is installed there, and the TPU's generation where the machine tells it."""
+    hardware = place.device.device != place.reference.device and not place.device.plugin
+    generation = os.environ.get(GENERATION, "") if hardware else ""
+    return {**running, **({"tpu": generation} if generation else {})}
 
 
 def installed_versions() -> dict[str, str]:

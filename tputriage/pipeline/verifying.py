@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from tputriage.console import Done, progress, table
 from tputriage.minimize.roads import VERIFICATIONS, judge_fresh
 from tputriage.model import Dossier
 from tputriage.pipeline.lookup import find_bucket
-from tputriage.pipeline.place import Place, find_place, installed_versions
+from tputriage.pipeline.place import Place, device_versions, find_place, workers
 from tputriage.store import Store, open_store
 from tputriage.targets.fresh import run_script
 
@@ -22,14 +22,21 @@ def verify(*, ids: Sequence[str], store: Path, quiet: bool, root: Path | None, *
     """Exit code 1 where a repro could not be run at all."""
     with open_store(store, create=False) as opened:
         chosen = _chosen(opened, ids)
-        place = find_place(None, **machine)
-        rows = []
-        with progress("verifying", quiet=quiet) as step:
-            for number, dossier in enumerate(chosen):
-                step(number, len(chosen), dossier.bucket.title)
-                rows.append(_verified(opened, place, dossier))
+        rows = _verify_all(opened, find_place(None, **machine), chosen, quiet) if chosen else []
     listing = table("", ("bucket", "now", "repro"), ((row["bucket"], row["result"], row["script"]) for row in rows))
     return Done({"verifications": rows}, (listing if rows else "no repro is stored: run `tputriage minimize` first",))
+
+
+def _verify_all(store: Store, place: Place, chosen: Sequence[Dossier], quiet: bool) -> list[dict[str, str]]:
+    rows = []
+    # The worker only says what is installed, and goes: a chip is held by one process at a time.
+    with workers(place) as (device, _):
+        versions = device_versions(place, getattr(device, "versions", {}))
+    with progress("verifying", quiet=quiet) as step:
+        for number, dossier in enumerate(chosen):
+            step(number, len(chosen), dossier.bucket.title)
+            rows.append(_verified(store, place, dossier, versions))
+    return rows
 
 
 def _chosen(store: Store, ids: Sequence[str]) -> list[Dossier]:
@@ -38,12 +45,11 @@ def _chosen(store: Store, ids: Sequence[str]) -> list[Dossier]:
     return [dossier for dossier in picked if dossier.repro is not None and dossier.repro.source]
 
 
-def _verified(store: Store, place: Place, dossier: Dossier) -> dict[str, str]:
+def _verified(store: Store, place: Place, dossier: Dossier, versions: Mapping[str, str]) -> dict[str, str]:
     repro = dossier.repro
     assert repro is not None
     path = store.write_script(f"{dossier.bucket.id}.py", repro.source)
     runs = run_script(place.device, path, limit_s=place.settings.limit_s, times=VERIFICATIONS)
-    versions = installed_versions()
     store.add_verifications(dossier.bucket.id, [replace(run, versions=versions) for run in runs])
     return {
         "bucket": dossier.bucket.id,
