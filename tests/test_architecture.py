@@ -43,9 +43,7 @@ DOORS = {
     "jinja2": ("rendering.py",),
 }
 # What `os` can do to processes is a door too.
-OS_DOORS = {
-    name: ("targets/", "inside/") for name in ("fork", "execv", "execve", "system", "popen", "kill", "killpg")
-}
+OS_DOORS = {name: ("targets/", "inside/") for name in ("fork", "execv", "execve", "system", "popen", "kill", "killpg")}
 LONGEST_FILE = 300
 
 
@@ -76,14 +74,10 @@ def test_imports_run_down_the_stairs(path):
     for node, name in imports(tree):
         room = our_room(name)
         if here in ALONE:
-            assert room is None, (
-                f"{path.name}:{node.lineno} must not import tputriage: it runs where that is missing"
-            )
+            assert room is None, f"{path.name}:{node.lineno} must not import tputriage: it runs where that is missing"
         elif room is not None and room != here:
             assert room not in ALONE, f"{path.name}:{node.lineno} imports what runs elsewhere"
-            assert RANKS[room] > RANKS[here], (
-                f"{path.name}:{node.lineno} imports {name}, which is not below it"
-            )
+            assert RANKS[room] > RANKS[here], f"{path.name}:{node.lineno} imports {name}, which is not below it"
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
