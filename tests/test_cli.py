@@ -41,6 +41,12 @@ def test_help_imports_none_of_what_is_slow_or_dangerous(tmp_path):
     assert said.stdout.splitlines()[-1] == "[]"
 
 
+def test_version_tells_what_matters_in_a_bug_report(tmp_path):
+    said = tputriage("--version", cwd=tmp_path).stdout
+    assert said.startswith("tputriage ")
+    assert "python 3." in said
+
+
 @pytest.mark.parametrize("name", sorted(commands.commands))
 def test_every_command_and_option_says_what_it_is_for(name):
     command = commands.commands[name]

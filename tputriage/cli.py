@@ -89,8 +89,19 @@ def _machine(command: Command) -> Command:
     return command
 
 
+VERSION_HELP = "Show the versions that matter, and exit."
+
+
+def _tell_versions(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        found = importlib.import_module("tputriage.pipeline.place").installed_versions()
+        said = ", ".join(f"{name} {version}" for name, version in {"tputriage": __version__, **found}.items())
+        click.echo(said)
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="tputriage")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_versions, help=VERSION_HELP)
 def commands() -> None:
     """From a red TPU run to a small, verified, deduplicated bug report."""
 
