@@ -72,7 +72,8 @@ def _before(store: Store, reports: Sequence[Report]) -> int:
 def _keep(store: Store, found: Collected) -> set[str]:
     """Store the reports; the ids of buckets that have failures in a report that was not stored before."""
     whole = {bucket.id: bucket for bucket in found.buckets}
-    ids = {bucket.signature.key: bucket.id for bucket in found.buckets}
+    ids = {key: bucket.id for bucket in found.buckets for key in bucket.aliases}
+    ids |= {bucket.signature.key: bucket.id for bucket in found.buckets}
     new: set[str] = set()
     for report in found.reports:
         parts = [replace(whole[part.id], failures=part.failures) for part in group(report.failures, ids)]

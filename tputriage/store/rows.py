@@ -48,7 +48,10 @@ def insert_bucket(db: sqlite3.Connection, bucket: Bucket, *, renamed: bool) -> N
         (bucket.id, text(bucket.title), dump(bucket.signature), time.time(), renamed),
     )
     keys = dict.fromkeys((bucket.signature.key, *bucket.aliases))
-    db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", [(key, bucket.id) for key in keys if key])
+    # Keys of a bucket that was joined to this one lead here from now on.
+    clash = "UPDATE SET bucket_id = excluded.bucket_id" if renamed else "NOTHING"
+    query = f"INSERT INTO alias VALUES (?, ?) ON CONFLICT (key) DO {clash}"
+    db.executemany(query, [(key, bucket.id) for key in keys if key])
 
 
 def insert_failures(db: sqlite3.Connection, report: int, bucket: str, failures: Iterable[Failure]) -> None:
