@@ -50,7 +50,7 @@ def insert_bucket(db: sqlite3.Connection, bucket: Bucket, *, renamed: bool) -> N
     keys = dict.fromkeys((bucket.signature.key, *bucket.aliases))
     # Keys of a bucket that was joined to this one lead here from now on.
     clash = "UPDATE SET bucket_id = excluded.bucket_id" if renamed else "NOTHING"
-    query = f"INSERT INTO alias VALUES (?, ?) ON CONFLICT (key) DO {clash}"
+    query = f"INSERT INTO alias VALUES (?, ?) ON CONFLICT (key) DO {clash}"  # noqa: S608 -- our own words
     db.executemany(query, [(key, bucket.id) for key in keys if key])
 
 
