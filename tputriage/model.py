@@ -208,7 +208,7 @@ class Repro:
     cause_proven: str = ""  # what the counterfactual run showed; "" where none was made
     findings: tuple[Failure, ...] = ()  # failures of another kind met on the way
     versions: Mapping[str, str] = field(default_factory=dict)
-    seed: int = 0
+    asks_device: str = ""  # how the script itself tells its device apart, so that the failure may be its own choice
 
 
 class Action(StrEnum):

@@ -78,6 +78,7 @@ def test_what_is_not_filed_says_why(changes, reason):
         ({"status": ReproStatus.UNVERIFIED, "reason": "the device went away"}, "unverified: the device went away"),
         ({"status": ReproStatus.NOT_REPRODUCED}, "the repro is not-reproduced"),
         ({"reliability": (1, 5)}, "failed in only 1 of 5"),
+        ({"asks_device": "it compares the device's name"}, "may be the suite's own choice"),
     ],
 )
 def test_a_repro_that_is_not_good_enough_is_not_filed(changes, reason):

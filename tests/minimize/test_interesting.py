@@ -108,6 +108,7 @@ MISMATCH = {"exception": "AssertionError", "message": "Tensor-likes are not clos
         "import torch\nbug = torch.ones(2).is_cpu",
         "import torch\nbug = torch.ones(2).device.type == 'cpu'",
         "import sys\nbug = sys.argv[1] == 'tpu'",
+        "import torch\nbug = torch.ones(2).device.type in ('cpu', 'cuda')",
     ],
 )
 def test_for_wrong_numbers_a_candidate_that_tells_the_device_is_not_asked(source):

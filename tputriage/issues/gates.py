@@ -55,7 +55,12 @@ def _device(dossier: Dossier, verdict: Verdict, policy: Policy) -> str:
     repro = dossier.repro
     if repro is None or not repro.source:
         return f"no repro yet: `tputriage minimize {dossier.bucket.id}` makes one"
-    return _unverified(repro) or _unreliable(repro, policy) or _emulator_only(dossier, repro, policy)
+    return (
+        _unverified(repro)
+        or _unreliable(repro, policy)
+        or _chosen_by_script(repro)
+        or _emulator_only(dossier, repro, policy)
+    )
 
 
 _BY_VERDICT: Mapping[VerdictKind, Callable[[Dossier, Verdict, Policy], str]] = {
@@ -80,6 +85,12 @@ def _unreliable(repro: Repro, policy: Policy) -> str:
     if not total or failed / total >= policy.reliability:
         return ""
     return f"the repro failed in only {failed} of {total} fresh processes, and {policy.reliability:.0%} is asked for"
+
+
+def _chosen_by_script(repro: Repro) -> str:
+    if not repro.asks_device:
+        return ""
+    return f"the repro asks which device it is on ({repro.asks_device}), so the failure may be the suite's own choice"
 
 
 def _emulator_only(dossier: Dossier, repro: Repro, policy: Policy) -> str:

@@ -73,7 +73,7 @@ def tells_the_device(source: str, device: str) -> str:
 
 
 def _compares_device(node: ast.Compare, device: str) -> bool:
-    sides = (node.left, *node.comparators)
+    sides = [part for side in (node.left, *node.comparators) for part in getattr(side, "elts", (side,))]
     texts = {side.value for side in sides if isinstance(side, ast.Constant)}
     attributes = {_name(side) for side in sides}
     return bool({device, "cpu"} & texts) or bool({"device", "argv"} & attributes)

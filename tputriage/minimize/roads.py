@@ -11,6 +11,7 @@ from pathlib import Path
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
+from tputriage.minimize.names import tells_the_device
 from tputriage.minimize.op_road import take_op_road
 from tputriage.minimize.test_road import take_test_road
 from tputriage.model import Bucket, Failure, Level, Repro, ReproStatus, Run, Signature
@@ -160,6 +161,7 @@ def settle(
         traceback=next((_traceback(run) for run in device_runs if run.failure), draft.traceback),
         reliability=(failing, len(device_runs)),
         cause_proven=draft.cause_proven,
+        asks_device=tells_the_device(source, case.device.target.device) if draft.level is Level.TEST else "",
         findings=tuple(draft.findings) or tuple(trip.findings.values()),
     )
 
