@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 
 
@@ -280,9 +281,10 @@ class Sighting:
 
     @property
     def place(self) -> str:
-        """The report and the version it tested, for people."""
-        version = self.versions.get("torch_tpu")
-        return f"{self.report} (torch_tpu {version})" if version else self.report
+        """When, with which version and in which report, for people."""
+        day = f"{datetime.fromtimestamp(self.created_s, UTC):%Y-%m-%d}, " if self.created_s else ""
+        version = self.versions.get("torch_tpu", "")
+        return f"{day}{f'torch_tpu {version}, ' if version else ''}{self.report.rpartition('/')[2]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,9 +191,11 @@ def _capital(sentence: str) -> str:
 def _matrix(facts: _Facts) -> Iterable[tuple[str, str]]:
     verdict, repro = facts.dossier.verdict, facts.repro
     seen: dict[str, str] = dict(verdict.matrix) if verdict else {}
-    seen |= {
-        f"with {name}": outcome for name, outcome in (verdict.knobs if verdict else {}).items() if name not in seen
-    }
+    settings: dict[str, list[str]] = {}  # those with the same outcome share a row
+    for name, outcome in (verdict.knobs if verdict else {}).items():
+        if name not in seen:
+            settings.setdefault(outcome, []).append(name)
+    seen |= {f"with {', '.join(names)}": outcome for outcome, names in settings.items()}
     seen |= {f"repro on {target}": outcome for target, outcome in (repro.targets if repro else {}).items()}
     return seen.items()
 
