@@ -26,10 +26,10 @@ printf '\nA small suite, run on the device now; some of its tests fail, one abor
 report=$PWD/$work/minisuite.json
 printf '\n$ cd %s\n$ tputriage run -m pytest -n 1 --timeout 15 --tb short --json-report\n' "$suite"
 (cd "$suite" && tputriage run -m pytest -q -n 1 --timeout 15 --tb short -p no:cacheprovider \
-    --json-report --json-report-file="$report" 2>&1 | tail -n 25) || true
+    --json-report --json-report-file="$report" 2>/dev/null | tail -n 25) || true
 
 printf '\nWhat fails where:\n'
-step tputriage collect "$work/minisuite.json" --root "$suite" --store "$work/store"
+step tputriage collect "$work/minisuite.json" --root "$suite" --limit 10 --store "$work/store"
 
 bucket=$(tputriage show --json --store "$work/store" |
     field 'next(row["id"] for row in rows["buckets"] if row["verdict"] == "tpu-only" and "view()" in row["title"])')
