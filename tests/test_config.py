@@ -23,6 +23,7 @@ NONSENSE = [
     {"api_url": "https://user:word@host"},
     {"api_url": "https://host/?q"},
     {"api_url": "file:///etc"},
+    {"api_url": "http://github.example.com/api/v3"},
     {"limit_s": float("nan")},
     {"limit_s": float("inf")},
     {"limit_s": 0.0},

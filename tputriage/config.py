@@ -19,6 +19,7 @@ import msgspec
 from tputriage.errors import InputError
 
 LONGEST_RUN_S = 604_800.0  # a week
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -107,14 +108,18 @@ def checked(settings: Settings) -> Settings:
 
 
 def _is_address(url: str) -> bool:
-    """Whether the URL is one of a server: no credentials in it, which belong in GITHUB_TOKEN, and no query."""
+    """Whether the URL is one of a server: no credentials in it, which belong in GITHUB_TOKEN, and no query.
+
+    Without TLS it must be this machine: the token would travel in clear.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port or 443
     except ValueError:
         return False
     plain = not (parts.username or parts.password or parts.query or parts.fragment)
-    return plain and parts.scheme in ("http", "https") and bool(parts.hostname) and port > 0 and url.split() == [url]
+    safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    return plain and safe and bool(parts.hostname) and port > 0 and url.split() == [url]
 
 
 def find_suite(root: Path) -> Suite | None:
