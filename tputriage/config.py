@@ -130,6 +130,12 @@ def find_suite(root: Path) -> Suite | None:
     return next((suite for suite in SUITES if os.path.isfile(root / suite.marker)), None)
 
 
+def device_switch(settings: Settings, root: Path | None) -> str:
+    """The environment variable that tells the suite in `root` its device; "" where it is not known."""
+    suite = find_suite(root) if root else None
+    return settings.device_env or (suite.device_env if suite else "")
+
+
 def _candidates(folder: Path | None) -> list[tuple[Path, tuple[str, ...]]]:
     places = [folder] if folder else []
     places += [Path.cwd()]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import msgspec
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -118,11 +118,6 @@ def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, 
     for row in shown:
         made.add_row(*map(Text, row))
     return Listing(made, shown)
-
-
-def stack(*parts: RenderableType) -> Group:
-    """Parts under one another."""
-    return Group(*parts)
 
 
 @contextmanager

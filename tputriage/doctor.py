@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from tputriage.config import Settings, find_suite
+from tputriage.config import Settings, device_switch, find_suite
 from tputriage.errors import TriageError
 from tputriage.rendering import template_folders
 from tputriage.targets.catalogue import find_target
@@ -98,7 +98,7 @@ def _suite(root: Path | None, settings: Settings) -> Check:
     if not os.path.isdir(root):
         return Check("suite", False, f"{root} is not there", "point to the suite's folder with --root DIR")
     suite = find_suite(root)
-    switch = settings.device_env or (suite.device_env if suite else "")
+    switch = device_switch(settings, root)
     says = f"{suite.name if suite else root.name}, device switch {switch or 'not known'}"
     return Check("suite", bool(switch), says, "" if switch else "name it with --device-env or in tputriage.toml")
 

@@ -84,9 +84,6 @@ class Desk:
         """How many questions have no answer yet."""
         return self._open
 
-    def target_name(self, side: Side) -> str:
-        return self._counters[side].runner.target.name
-
     def put(self, inquiry: int, questions: Sequence[Question]) -> None:
         """Ask; the answer to question n comes back from `get` with the ticket (inquiry, n)."""
         with self._changed:

@@ -6,18 +6,16 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
 from tputriage.minimize.names import tells_the_device
 from tputriage.minimize.op_road import take_op_road
-from tputriage.minimize.test_road import take_test_road
+from tputriage.minimize.test_road import run_script, take_test_road, told
 from tputriage.model import Bucket, Failure, Level, Repro, ReproStatus, Run, Signature
 from tputriage.signatures import Kind, same_bug, sign
 from tputriage.signatures.families import BY_NAME
-from tputriage.targets.runs import run_of, script_job
 from tputriage.targets.seam import Runner
 
 VERIFICATIONS = 3  # fresh processes on the device: 3 of 3 puts a failure's rate over 37 % with 95 % confidence
@@ -34,7 +32,6 @@ class Case:
     wanted: Signature
     device: Runner
     reference: Runner
-    root: Path
     limit_s: float
     budget_s: float
     on_progress: Callable[[str], None] = lambda said: None
@@ -63,31 +60,17 @@ def take_roads(case: Case) -> tuple[Draft | None, Trip]:
     trip = Trip(case)
     for road, share in ((_op_road, OP_SHARE), (_test_road, 1.0)):
         oracle = trip.oracle(share)
-        told = road(case, oracle)
-        trip.runs += told.runs + oracle.runs
+        taken = road(case, oracle)
+        trip.runs += taken.runs + oracle.runs
         trip.findings |= {finding.message: finding for finding in oracle.findings}
-        if told.draft is not None:
-            trip.runs += 1
-            draft = replace(told.draft, actual=_last_line(case, told.draft) or told.draft.actual)
-            return replace(draft, reason="; ".join(trip.reasons) or draft.reason), trip
-        trip.reasons.append(told.reason)
+        if taken.draft is not None:
+            return replace(taken.draft, reason="; ".join(trip.reasons) or taken.draft.reason), trip
+        trip.reasons.append(taken.reason)
     return None, trip
 
 
-def _last_line(case: Case, draft: Draft) -> str:
-    """What the script itself says on the device: the sizes in its message are not those of the test."""
-    answers = case.device.ask([script_job(draft.source, case.device.target.device, limit_s=case.limit_s)])
-    failure = next((run_of(answer, case.device.target).failure for answer in answers), None)
-    if failure is None:
-        return ""
-    # A bare assert says nothing; the line it stands on does.
-    line = failure.frames[-1].text if failure.frames else ""
-    first = next(iter(failure.message.strip().splitlines()), line)
-    return f"{failure.exception}: {first}" if failure.exception else first
-
-
 def _op_road(case: Case, oracle: Interesting) -> Road:
-    return take_op_road(
+    road = take_op_road(
         case.test_id,
         case.wanted,
         case.device,
@@ -96,6 +79,12 @@ def _op_road(case: Case, oracle: Interesting) -> Road:
         limit_s=case.limit_s,
         say=case.on_progress,
     )
+    if road.draft is None:
+        return road
+    # What the script itself says on the device: the sizes in its message are not those of the test.
+    failure = run_script(road.draft.source, case.device, case.limit_s).failure
+    draft = replace(road.draft, actual=told(failure)) if failure else road.draft
+    return replace(road, draft=draft, runs=road.runs + 1)
 
 
 def _test_road(case: Case, oracle: Interesting) -> Road:

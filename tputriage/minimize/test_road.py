@@ -82,9 +82,10 @@ def _draft(source: str, failure: Failure | None, oracle: Interesting) -> Draft:
 
 
 def told(failure: Failure) -> str:
-    """The failure in one line."""
-    first = (failure.message.strip().splitlines() or [""])[0]
-    return f"{failure.exception}: {first}".strip(": ")[:LONGEST_LINE]
+    """The failure in one line: its first, or where a bare assert says nothing, the line that it stands on."""
+    line = failure.frames[-1].text if failure.frames else ""
+    first = next(iter(failure.message.strip().splitlines()), line)
+    return f"{failure.exception}: {first}" if failure.exception else first
 
 
 def _why_not(script: str, device: Runner, reference: Runner, oracle: Interesting, limit_s: float) -> str:
@@ -96,6 +97,6 @@ def _why_not(script: str, device: Runner, reference: Runner, oracle: Interesting
         return f"the flattened test passes on {device.target.name}: something of the suite's session is missing"
     other = run_script(script, reference, limit_s)
     if other.failure is not None:
-        return f"the flattened test fails on {reference.target.name} too: {told(other.failure)}"
-    said = told(run.failure) if run.failure else run.outcome
+        return f"the flattened test fails on {reference.target.name} too: {told(other.failure)[:LONGEST_LINE]}"
+    said = told(run.failure)[:LONGEST_LINE] if run.failure else run.outcome
     return f"the flattened test fails on {device.target.name} in another way: {said}"

@@ -93,7 +93,7 @@ def _judge_at_once(store: Store, buckets: Sequence[Bucket]) -> dict[str, Verdict
     """{bucket id: verdict} as text alone gives it; a verdict that runs have given before stands."""
     verdicts = {}
     for bucket in buckets:
-        said, stored = judge_without_runs(bucket), store.dossier(bucket.id).verdict
+        said, stored = judge_without_runs(bucket), store.verdict_of(bucket.id)
         if stored is not None and said.kind is VerdictKind.UNDECIDED:
             said = stored
         else:

@@ -109,7 +109,6 @@ def _case(
         wanted=dossier.bucket.signature,
         device=pair[0],
         reference=pair[1],
-        root=place.root,
         limit_s=place.settings.limit_s,
         budget_s=budget_s,
         on_better=lambda source: _keep_draft(store, dossier.bucket.id, source),

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tputriage.config import Settings, checked, find_suite, load_settings
+from tputriage.config import Settings, checked, device_switch, find_suite, load_settings
 from tputriage.errors import InputError
 from tputriage.targets.catalogue import find_target
 from tputriage.targets.runs import files_of
@@ -48,8 +48,7 @@ def find_place(root: Path | None, **given: Any) -> Place:
     Raises InputError where the suite's device switch is not known, TargetError where a target is not there.
     """
     settings = settings_for(root, **given)
-    suite = find_suite(root) if root else None
-    switch = settings.device_env or (suite.device_env if suite else "")
+    switch = device_switch(settings, root)
     if root and not switch:
         raise InputError(
             f"how the suite in {root} is told its device is not known: name the environment variable with"

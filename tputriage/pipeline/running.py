@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tputriage.config import find_suite
+from tputriage.config import device_switch
 from tputriage.errors import InputError
 from tputriage.pipeline.place import settings_for
 from tputriage.targets.catalogue import find_target
@@ -19,7 +19,6 @@ def run(program: str, arguments: Sequence[str], *, module: bool, target: str | N
         raise InputError(f"there is no script {program or 'of an empty name'}; a module is run with -m")
     settings = settings_for(None, target=target, plugin=plugin)
     found = find_target(settings.target, settings)
-    suite = find_suite(Path.cwd())
-    switch = settings.device_env or (suite.device_env if suite else "")
+    switch = device_switch(settings, Path.cwd())
     env = {**settings.env, **({switch: found.device} if switch else {})}
     return launch(found, (program, *arguments), module=module, env=env)

@@ -173,11 +173,6 @@ class Store:
         ]
         return sorted(found, key=lambda report: order_key(report["versions"], report["created_s"]))
 
-    def tests_in_order(self, report_id: int) -> tuple[str, ...]:
-        """The node ids of a report in the order they ran."""
-        rows = self._rows("SELECT test_id FROM outcome WHERE report_id = ? ORDER BY position", (report_id,))
-        return tuple(row[0] for row in rows)
-
     def outcome_of(self, test_id: str) -> Outcome | None:
         """How a test ended in the newest report that has it; None where no report does."""
         rows = self._rows(
@@ -221,11 +216,15 @@ class Store:
         found = [replace(self._bucket(bucket_id), failures=tuple(failures)) for bucket_id, failures in own.items()]
         return tuple(sorted(found, key=lambda bucket: (-len(bucket.failures), bucket.id)))
 
+    def verdict_of(self, bucket_id: str) -> Verdict | None:
+        """The verdict alone: a dossier reads every failure of its bucket."""
+        return self._get("verdict", bucket_id, Verdict)
+
     def dossier(self, bucket_id: str) -> Dossier:
         """All that is known of one bucket; raises InputError where there is none of that id."""
         return Dossier(
             bucket=self._bucket(bucket_id),
-            verdict=self._get("verdict", bucket_id, Verdict),
+            verdict=self.verdict_of(bucket_id),
             repro=self._get("repro", bucket_id, Repro),
             history=self._history(bucket_id),
             issue=self._issue(bucket_id),
