@@ -2,8 +2,9 @@
 
 `--scripts FOLDER` holds scripts that say "tpu" once (../shared/bench, where that is there), `--tests` are node ids of
 the fixture suite, flattened first (six of its failures). `--limit S` is each reducer's time for a script (480),
-`--only` picks rows by a part of their name, `--python` runs scripts whose packages this environment lacks. Prints a
-line a run, then one JSON object; leaves 1 where a stated goal is missed.
+`--only` picks rows by a part of their name, `--python` is what runs the scripts (an environment with diffusers 0.42.1 is
+made where none is given and there are scripts). Prints a line a run, then one JSON object; leaves 1 where a stated goal
+is missed.
 """
 
 import argparse
@@ -182,6 +183,8 @@ def main():
     options = parser.parse_args()
     chosen = [rival for rival in reduce_rivals.RIVALS if rival.name in options.rivals.split(",")]
     rivals = [(rival, python) for rival in chosen if (python := reduce_rivals.install(rival))]
+    if options.scripts and not options.python:
+        options.python = reduce_rivals.scripts_python()
     settings = Settings(python=options.python)
     table = {}
     with (

@@ -5,11 +5,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 HOME = Path(tempfile.gettempdir()) / "tputriage-bench-rivals"
+SCRIPT_PACKAGES = ("diffusers==0.42.1", "accelerate")  # the version that the shared scripts were checked with
+PURELIB = "import sysconfig; print(sysconfig.get_path('purelib'))"
 ASK = '''\
 """Asks the oracle of bench_reduce: `python ask.py PORT FILE` leaves with 0 if the file is interesting."""
 import json, socket, sys
@@ -58,13 +61,25 @@ def python_for(needs):
 def install(rival):
     """Its environment's Python; None where this machine cannot have it."""
     base = python_for(rival.needs)
-    if base is None:
-        return None
-    python = HOME / rival.name / "bin" / "python"
-    if not (HOME / rival.name / "done").exists():
-        subprocess.run([base, "-m", "venv", "--clear", str(HOME / rival.name)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", rival.package], check=True)
-        (HOME / rival.name / "done").touch()
+    return base and environment(rival.name, base, rival.package)
+
+
+def scripts_python():
+    """An interpreter with what the scripts import, over the packages of this one."""
+    return environment("scripts", sys.executable, *SCRIPT_PACKAGES, over=sysconfig.get_path("purelib"))
+
+
+def environment(name, base, *packages, over=None):
+    """The Python of an environment that is made once; `over` is a folder whose packages it sees too."""
+    python = HOME / name / "bin" / "python"
+    done = HOME / name / "done"
+    if not (done.exists() and done.read_text() == f"{packages} {over}"):
+        subprocess.run([base, "-m", "venv", "--clear", str(HOME / name)], check=True)
+        if over:
+            places = subprocess.run([str(python), "-c", PURELIB], check=True, capture_output=True, text=True).stdout
+            Path(places.strip(), "over.pth").write_text(over + "\n")
+        subprocess.run([str(python), "-m", "pip", "install", "-q", *packages], check=True)
+        done.write_text(f"{packages} {over}")
     return str(python)
 
 
