@@ -2,7 +2,7 @@
 
 `--scripts FOLDER` holds scripts that say "tpu" once (../shared/bench, where that is there), `--tests` are node ids of
 the fixture suite, flattened first (six of its failures). `--limit S` is each reducer's time for a script (480),
-`--only` picks rows by a part of their name, `--python` is what runs the scripts (an environment with diffusers 0.42.1 is
+`--only` picks rows by a part of their name, `--python` runs the scripts (an environment with diffusers 0.42.1 is
 made where none is given and there are scripts). Prints a line a run, then one JSON object; leaves 1 where a stated goal
 is missed.
 """
