@@ -115,6 +115,26 @@ def test_a_bucket_that_needs_no_rerun_takes_in_what_belongs_to_it_and_costs_noth
     assert len(device_runner.jobs) == 1
 
 
+NO_KERNEL = "no registered implementation for untyped custom call to tpu_custom_call for Host"
+KERNELS = "TPUTRIAGE_ATTENTION_KERNELS"
+
+
+def test_what_an_emulator_with_attention_kernels_reported_is_rerun_with_them():
+    settled = bucket_of(B, message=NO_KERNEL)
+
+    def device(test, job):
+        return fails(NO_KERNEL) if {BLOCKING, KERNELS} <= job.env.keys() else PASSES
+
+    _, found, (device_runner, _) = run([bucket_of(A, message=SECONDARY)], device, settled=[settled])
+    assert [(bucket.tests, verdict.kind.value) for bucket, verdict in found] == [((B, A), "infra"), ((), "infra")]
+    assert len(device_runner.jobs) == 1
+
+
+def test_a_report_without_a_missing_kernel_is_rerun_without_attention_kernels():
+    _, _, (device, _) = run([bucket_of(A, message=SECONDARY)], always(PASSES))
+    assert not any(KERNELS in job.env for job in device.jobs)
+
+
 def test_a_slow_first_run_is_no_hang():
     def device(test, job):
         return fails(MISSING_OP) if job.limit_s > 10.0 else HANGS

@@ -62,6 +62,8 @@ def test_attention_runs_without_its_kernel(emulator, run_source):
     torch.testing.assert_close(on, torch.nn.functional.scaled_dot_product_attention(x, x, x))
     """
     assert run_source(emulator, source).outcome is Outcome.PASSED
+    with_kernels = run_source(emulator, source, knobs={"TPUTRIAGE_ATTENTION_KERNELS": "1"})
+    assert "tpu_custom_call" in with_kernels.failure.message
 
 
 def test_the_reference_knows_nothing_of_torch_tpu(cpu, run_source):

@@ -20,6 +20,9 @@ Asking = Generator[Sequence[Question], Sequence[Run], None]
 LIMIT_GROWTH = 3.0  # a first compilation is slow: a time-out is believed at this many times the limit
 REPRESENTATIVES = 3
 BLOCKING: Mapping[str, str] = MappingProxyType({"TORCH_TPU_LAUNCH_BLOCKING": "1"})
+# The emulator runs attention without the TPU's kernels, which no CPU plugin has: with them, it fails as it would
+# have failed where nobody took them away.
+KERNELS: Mapping[str, str] = MappingProxyType({"TPUTRIAGE_ATTENTION_KERNELS": "1"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,14 +58,14 @@ def bring_up_emulator(plugin: str) -> None:
     os.environ["TPU_LIBRARY_PATH"] = plugin  # importing torch_tpu may have pointed it to libtpu
     accept_options(plugin)
     loader._init_device("tpu")
-    switch_attention_kernels_off(torch)
+    switch_attention_kernels(torch, on=False)
 
 
-def switch_attention_kernels_off(torch: Any) -> None:
+def switch_attention_kernels(torch: Any, *, on: bool) -> None:
     """Attention on `tpu` is a TPU custom kernel that no CPU plugin has; the math path runs everywhere."""
-    torch.backends.cuda.enable_cudnn_sdp(False)
-    torch.backends.cuda.enable_flash_sdp(False)
-    torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.backends.cuda.enable_cudnn_sdp(on)
+    torch.backends.cuda.enable_flash_sdp(on)
+    torch.backends.cuda.enable_mem_efficient_sdp(on)
 
 
 def accept_options(plugin: str) -> None:
