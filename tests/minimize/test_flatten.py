@@ -33,15 +33,26 @@ def told(folder, modules, **changes):
         "setup_takes_method": False,
         "arguments": [],
         "params": {},
-        "unwritten": [],
+        "unwritten": {},
         "fixtures": [],
         "modules": about,
+        "module_file": str(folder / "test_x.py"),
+        "class_made": None,
     }
     return plain | changes
 
 
 def fixture(folder, name, **changes):
-    plain = {"name": name, "file": str(folder / "test_x.py"), "line": 1, "function": name, "arguments": []}
+    plain = {
+        "name": name,
+        "value": name,
+        "file": str(folder / "test_x.py"),
+        "line": 1,
+        "function": name,
+        "arguments": {},
+        "place": None,
+        "options": {},
+    }
     return plain | {"in_class": False, "generator": False, "param": None} | changes
 
 
@@ -84,7 +95,7 @@ def test_fixtures_run_in_their_order_and_yield(tmp_path):
         "import pytest\nseen = []\n\n@pytest.fixture\ndef base():\n    yield 2\n    seen.append('down')\n\n"
         "@pytest.fixture\ndef top(base):\n    return base + 1\n\ndef test_x(top):\n    seen.append(top)\n"
     )
-    fixtures = [fixture(tmp_path, "base", generator=True), fixture(tmp_path, "top", arguments=["base"])]
+    fixtures = [fixture(tmp_path, "base", generator=True), fixture(tmp_path, "top", arguments={"base": "base"})]
     about = told(tmp_path, {"test_x": (test, {})}, fixtures=fixtures, arguments=["top"])
     assert run(assemble(about, "tpu"))["seen"] == [3]
 
@@ -94,7 +105,7 @@ def test_a_parametrized_fixture_has_its_request(tmp_path):
         "import pytest\nseen = []\n\n@pytest.fixture(params=[1, 2])\ndef size(request):\n    return request.param\n\n"
         "def test_x(size):\n    seen.append(size)\n"
     )
-    fixtures = [fixture(tmp_path, "size", arguments=["request"], param="2")]
+    fixtures = [fixture(tmp_path, "size", arguments={"request": "request"}, param="2")]
     about = told(tmp_path, {"test_x": (test, {})}, fixtures=fixtures, arguments=["size"])
     assert run(assemble(about, "tpu"))["seen"] == [2]
 
@@ -142,9 +153,9 @@ def test_setup_method_gets_the_method_where_it_wants_it(tmp_path, takes):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"arguments": ["capsys"]}, "capsys is a fixture that a script cannot have"),
-        ({"arguments": ["model"], "unwritten": ["model"]}, "model cannot be written down"),
-        ({"file": "elsewhere.py"}, "outside the suite's own modules"),
+        ({"arguments": ["pytester"]}, "pytester is a fixture that a script cannot have"),
+        ({"arguments": ["model"], "unwritten": {"model": None}}, "model cannot be written down"),
+        ({"module_file": "elsewhere.py"}, "outside the suite's own modules"),
     ],
 )
 def test_what_stands_in_the_way_is_said(tmp_path, changes, words):
@@ -160,12 +171,14 @@ def test_an_import_inside_a_condition_is_an_import(tmp_path):
     assert run(script)["seen"] == ["1"]
 
 
-def test_two_things_of_one_name_stand_in_the_way(tmp_path):
+def test_two_things_of_one_name_get_two_names(tmp_path):
     helpers = "def size():\n    return 1\n\ndef build():\n    return size()\n"
-    test = "from helpers import build\n\ndef size():\n    return 2\n\ndef test_x():\n    build(), size()\n"
-    about = told(tmp_path, {"test_x": (test, {}), "helpers": (helpers, {})})
-    with pytest.raises(TriageError, match="two different things are called size"):
-        assemble(about, "tpu")
+    test = (
+        "from helpers import build\nseen = []\n\ndef size():\n    return 2\n\n"
+        "def test_x():\n    seen.append((build(), size()))\n"
+    )
+    script = assemble(told(tmp_path, {"test_x": (test, {}), "helpers": (helpers, {})}), "tpu")
+    assert run(script)["seen"] == [(1, 2)]
 
 
 @pytest.fixture(scope="module")

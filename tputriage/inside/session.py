@@ -35,6 +35,7 @@ class Session:
     late: bool  # each child collects for itself: collecting this suite uses the device, which no fork survives
     items: dict[str, Any] = field(default_factory=dict)  # pytest items by node id, in collection order
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # collection failures by node id
+    path: list[str] = field(default_factory=lambda: list(sys.path))  # before pytest adds the suite's folders
 
 
 def run(requests_fd: int, answers_fd: int) -> None:

@@ -12,7 +12,7 @@ from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
 from tputriage.minimize.names import tells_the_device
 from tputriage.minimize.op_road import take_op_road
-from tputriage.minimize.test_road import run_script, take_test_road, told
+from tputriage.minimize.test_road import run_script, said_by, take_test_road
 from tputriage.model import Bucket, Failure, Level, Repro, ReproStatus, Run, Signature
 from tputriage.signatures import Kind, same_bug, sign
 from tputriage.signatures.families import BY_NAME
@@ -83,7 +83,7 @@ def _op_road(case: Case, oracle: Interesting) -> Road:
         return road
     # What the script itself says on the device: the sizes in its message are not those of the test.
     failure = run_script(road.draft.source, case.device, case.limit_s).failure
-    draft = replace(road.draft, actual=told(failure)) if failure else road.draft
+    draft = replace(road.draft, actual=said_by(failure)) if failure else road.draft
     return replace(road, draft=draft, runs=road.runs + 1)
 
 

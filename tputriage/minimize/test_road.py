@@ -6,13 +6,14 @@ scaffolding around the failure is replaced by what it computed, and the reducer 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from tputriage.errors import TriageError
 from tputriage.minimize import unscaffold
 from tputriage.minimize.device_argument import defaulted
 from tputriage.minimize.draft import Draft, Road
-from tputriage.minimize.flatten import flatten
+from tputriage.minimize.flatten import assemble, describe
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.reducing import reduce_source, tracer
 from tputriage.minimize.tidying import tidy
@@ -42,11 +43,13 @@ def take_test_road(
     extra = [1]  # the description
     say("test road: flattening the test")
     try:
-        script = flatten(test_id, device)
+        told = describe(test_id, device)
+        script = next(filter(oracle, _scripts(told, device)), None)
+        if script is None:
+            whole = assemble(told, device.target.device, whole=True)
+            return Road(None, _why_not(whole, device, reference, oracle, limit_s), 3)
     except TriageError as exc:
         return Road(None, f"the test cannot be written as one script: {exc}", 1)
-    if not oracle(script):
-        return Road(None, _why_not(script, device, reference, oracle, limit_s), 3)
     on_better(script)
 
     def counted() -> None:
@@ -63,6 +66,12 @@ def take_test_road(
     return Road(_draft(best, failure, oracle), runs=extra[0] + 1)
 
 
+def _scripts(told: Mapping[str, Any], device: Runner) -> Iterator[str]:
+    """The flattened test as plain as it can be, then with what importing the suite does and the teardown."""
+    for whole in (False, True):
+        yield assemble(told, device.target.device, whole=whole)
+
+
 def run_script(source: str, runner: Runner, limit_s: float) -> Run:
     """One run of a script on a target."""
     job = script_job(source, runner.target.device, limit_s=limit_s)
@@ -74,14 +83,14 @@ def _draft(source: str, failure: Failure | None, oracle: Interesting) -> Draft:
         source=source,
         level=Level.TEST,
         operator=failure.operator if failure else "",
-        actual=told(failure) if failure else "",
+        actual=said_by(failure) if failure else "",
         expected="the script runs to its end, as on CPU",
         findings=tuple(oracle.findings),
         traceback=failure.text if failure else "",
     )
 
 
-def told(failure: Failure) -> str:
+def said_by(failure: Failure) -> str:
     """The failure in one line: its first, or where a bare assert says nothing, the line that it stands on."""
     line = failure.frames[-1].text if failure.frames else ""
     first = next(iter(failure.message.strip().splitlines()), line)
@@ -97,6 +106,6 @@ def _why_not(script: str, device: Runner, reference: Runner, oracle: Interesting
         return f"the flattened test passes on {device.target.name}: something of the suite's session is missing"
     other = run_script(script, reference, limit_s)
     if other.failure is not None:
-        return f"the flattened test fails on {reference.target.name} too: {told(other.failure)[:LONGEST_LINE]}"
-    said = told(run.failure)[:LONGEST_LINE] if run.failure else run.outcome
+        return f"the flattened test fails on {reference.target.name} too: {said_by(other.failure)[:LONGEST_LINE]}"
+    said = said_by(run.failure)[:LONGEST_LINE] if run.failure else run.outcome
     return f"the flattened test fails on {device.target.name} in another way: {said}"

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +56,17 @@ def find_place(root: Path | None, **given: Any) -> Place:
         )
     return Place(
         settings=settings,
-        device=find_target(settings.target, settings),
-        reference=find_target(settings.reference, settings),
+        device=_with_env(find_target(settings.target, settings), settings),
+        reference=_with_env(find_target(settings.reference, settings), settings),
         root=root,
         device_env=switch,
         suite=suite_name(root),
     )
+
+
+def _with_env(target: Target, settings: Settings) -> Target:
+    """Fresh processes have the suite's environment too: its library may be found by nothing else."""
+    return replace(target, env={**settings.env, **target.env})
 
 
 def suite_name(root: Path | str | None) -> str:

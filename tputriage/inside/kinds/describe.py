@@ -1,11 +1,11 @@
 """What a collected test is made of, without running it: {"test_id"}.
 
-{"file", "class", "class_file", "function", "unittest", "setups", "setup_takes_method", "arguments",
-"params": {name: text}, "unwritten": [names], "fixtures": [...],
-"modules": {file: {"name", "devices": {name: "text" | "device"}}}} or {"reason"}. A fixture, in the order of
-setup, is {"name", "file", "line", "function", "arguments", "in_class", "generator", "param": text or None}; one
-of pytest's own has the file "". `devices` are the names of a module that hold the device, as a string or as a
-torch.device.
+{"file", "module_file", "class", "class_file", "class_made": {...} or None, "function", "unittest", "setups",
+"setup_takes_method", "arguments", "params": {name: text}, "unwritten": {name: place}, "fixtures": [...],
+"modules": {file: {"name", "devices": {name: "text" | "device"}}}} or {"reason"}. `devices` are the names of a
+module that hold the device, as a string or as a torch.device. A value that cannot be written down has the place
+{"index", "wrapped"} in the suite's own list of values, or None. `class_made` says what a class that no `class`
+statement made is made of: {"bases", "attributes": {name: text}}. Fixtures: see fixtures.py.
 """
 
 from __future__ import annotations
@@ -15,42 +15,80 @@ import inspect
 import os
 import sys
 import unittest
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import fixtures
 from ..spelling import Speller
 
 if TYPE_CHECKING:
     from ..session import Session
 
-# Fixtures that pytest makes of setUp, setup_method and their like.
-MADE_BY_PYTEST = ("_xunit", "_unittest", "xunit_", "unittest_", "setup_", "setUpClass", "_Session")
-
-SETUPS = ("setUpClass", "setUp", "setup_class", "setup_method")
+# Of a module, of a class, of a test; what sets up and what tears down.
+SETUPS = (
+    "setUpModule", "setup_module", "setup_function", "setUpClass", "setup_class", "setUp", "setup_method",
+    "tearDown", "teardown_method", "tearDownClass", "teardown_class", "teardown_function", "tearDownModule",
+    "teardown_module",
+)  # fmt: skip
+STANDARD_FINDERS = ("BuiltinImporter", "FrozenImporter", "PathFinder", "AssertionRewritingHook")
 
 
 def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
     item = session.items.get(payload["test_id"])
     if item is None:
         return {"reason": f"no test is called {payload['test_id']}"}
-    function = inspect.unwrap(getattr(item, "function", None) or item.obj)
-    spec = getattr(item, "callspec", None)
+    expanded = _expanded(item)
+    function = expanded[0] if expanded else inspect.unwrap(getattr(item, "function", None) or item.obj)
     speller = Speller(item.module.__dict__, session.device, {})
-    spelled = {name: speller.spell(value, exact=True) for name, value in (spec.params if spec else {}).items()}
+    given = expanded[1] if expanded else _params(item)
+    spelled = {name: speller.spell(value, exact=True) for name, value in given.items()}
+    is_unittest = bool(item.cls and issubclass(item.cls, unittest.TestCase))
     return {
-        "file": _file(function),
+        "file": fixtures.file_of(function),
+        "module_file": fixtures.file_of(item.module),
         "class": item.cls.__name__ if item.cls else "",
-        "class_file": _file(item.cls) if item.cls else "",
-        "function": getattr(item, "originalname", None) or function.__name__,
-        "setups": [name for name in SETUPS if item.cls and hasattr(item.cls, name)],
+        "class_file": fixtures.file_of(item.cls) if item.cls else "",
+        "class_made": _class_made(item.cls, item.module, speller) if item.cls else None,
+        "function": function.__name__ if expanded else getattr(item, "originalname", None) or function.__name__,
+        "setups": [name for name in SETUPS if hasattr(item.cls, name) or name in vars(item.module)],
         "setup_takes_method": _takes_method(item.cls),
-        "unittest": bool(item.cls and issubclass(item.cls, unittest.TestCase)),
-        "arguments": _arguments(function, {*spelled, *getattr(item, "fixturenames", ())}),
+        "unittest": is_unittest,
+        "arguments": list(given) if expanded else [] if is_unittest else _arguments(item, function),
         "params": {name: text for name, text in spelled.items() if text is not None},
-        "unwritten": sorted(name for name, text in spelled.items() if text is None),
-        "fixtures": _fixtures(item, spelled),
+        "unwritten": {name: _place(item, name, given[name]) for name, text in spelled.items() if text is None},
+        "fixtures": fixtures.described(item, spelled, speller),
         "modules": _modules(session),
     }
+
+
+def _params(item: Any) -> Mapping[str, Any]:
+    spec = getattr(item, "callspec", None)
+    return dict(spec.params) if spec else {}
+
+
+def _expanded(item: Any) -> tuple[Any, dict[str, Any]] | None:
+    """Of a test that `parameterized.expand` made: the function and its arguments, which a closure holds."""
+    made = getattr(item, "function", None) or item.obj
+    made = getattr(made, "__func__", made)
+    names = getattr(made, "__code__", None) and made.__code__.co_freevars
+    held = dict(zip(names or (), (cell.cell_contents for cell in made.__closure__ or ()), strict=True)) if names else {}
+    function: Any = held.get("func")
+    param: Any = held.get("p")
+    if not inspect.isfunction(function) or not hasattr(param, "args") or not hasattr(param, "kwargs"):
+        return None
+    bound = inspect.signature(inspect.unwrap(function)).bind(None, *param.args, **param.kwargs)
+    return inspect.unwrap(function), dict(list(bound.arguments.items())[1:])
+
+
+def _place(item: Any, name: str, value: Any) -> dict[str, Any] | None:
+    """Where in its list of values a parameter stands."""
+    for mark in item.iter_markers("parametrize"):
+        names = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
+        values = mark.args[1] if len(mark.args) > 1 else mark.kwargs.get("argvalues", ())
+        names = [part.strip() for part in names.split(",")] if isinstance(names, str) else list(names)
+        if name in names and isinstance(values, Sequence):
+            return fixtures.place_of(value, values, names.index(name), len(names))
+    return None
 
 
 def _takes_method(kind: Any) -> bool:
@@ -59,59 +97,83 @@ def _takes_method(kind: Any) -> bool:
     return setup is not None and len(inspect.signature(setup).parameters) > 1
 
 
-def _arguments(function: Any, given: set[str]) -> list[str]:
-    """What the test has to be called with: pytest leaves arguments with a default alone."""
-    parameters = inspect.signature(function).parameters
-    empty = inspect.Parameter.empty
-    named = (one for one in parameters.values() if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD))
-    return [one.name for one in named if one.name != "self" and (one.default is empty or one.name in given)]
-
-
-def _fixtures(item: Any, spelled: Mapping[str, str | None]) -> list[dict[str, Any]]:
-    """In the order in which they are set up: each after those it asks for."""
+def _arguments(item: Any, function: Any) -> list[str]:
+    """What the test has to be called with: pytest leaves arguments with a default, and those of mocks, alone."""
     info = getattr(item, "_fixtureinfo", None)
-    defs: Mapping[str, Any] = info.name2fixturedefs if info is not None else {}
-    found: dict[str, dict[str, Any]] = {}
-
-    def add(name: str) -> None:
-        if name in found or name not in defs or name.startswith(MADE_BY_PYTEST):
-            return
-        definition = defs[name][-1]
-        for other in definition.argnames:
-            add(other)
-        if name not in found:
-            found[name] = _fixture(name, definition, spelled)
-
-    for name in getattr(item, "fixturenames", ()):
-        add(name)
-    return list(found.values())
+    return list(info.argnames) if info is not None else list(inspect.signature(function).parameters)
 
 
-def _fixture(name: str, definition: Any, spelled: Mapping[str, str | None]) -> dict[str, Any]:
-    function = inspect.unwrap(getattr(definition.func, "__func__", definition.func))
-    own = f"{os.sep}_pytest{os.sep}" in _file(function) or not hasattr(function, "__code__")
+def _class_made(kind: Any, module: Any, speller: Speller) -> dict[str, Any] | None:
+    """Of a class that `parameterized_class` or `type` made; None where its file has a statement for it."""
+    try:
+        lines, _ = inspect.getsourcelines(kind)
+        if any(line.lstrip().startswith(f"class {kind.__name__}") for line in lines[:40]):
+            return None
+    except (OSError, TypeError):
+        pass
+    inherited = [vars(base) for base in kind.__mro__[1:]]
+    own = {
+        name: value
+        for name, value in vars(kind).items()
+        if not name.startswith("__") and not any(held.get(name) is value for held in inherited)
+    }
+    texts = {name: speller.spell(value, exact=True) for name, value in own.items() if not inspect.isfunction(value)}
     return {
-        "name": name,
-        "file": "" if own else _file(function),
-        "line": function.__code__.co_firstlineno if hasattr(function, "__code__") else 0,
-        "function": function.__name__ if hasattr(function, "__name__") else name,
-        "arguments": list(definition.argnames),
-        "in_class": "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2],
-        "generator": inspect.isgeneratorfunction(function),
-        "param": spelled.get(name),
+        "bases": [base.__name__ for base in kind.__bases__],
+        "attributes": {name: text for name, text in texts.items() if text is not None and name.isidentifier()},
     }
 
 
 def _modules(session: Session) -> dict[str, dict[str, Any]]:
     """The suite's own modules that are loaded, by file."""
     found = {}
-    installed = importlib.metadata.packages_distributions()
+    libraries = _libraries(session)
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        # The library under test may lie in the same folder; a script imports what is installed.
-        if file and name.split(".")[0] not in installed and _is_own(str(file), session.root):
+        if file and name.split(".")[0] not in libraries and _is_own(str(file), session.root):
             found[os.path.realpath(file)] = {"name": name, "devices": _devices(module, session.device)}
     return found
+
+
+def _libraries(session: Session) -> set[str]:
+    """Packages that a script in another folder can import: installed ones, and those that `PYTHONPATH` leads to.
+
+    The library under test may lie in the same folder as the suite. A package that holds tests is none, unless
+    it is installed.
+    """
+    installed = set(importlib.metadata.packages_distributions())
+    tested = {item.module.__name__.split(".")[0] for item in session.items.values() if getattr(item, "module", None)}
+    tested |= {name.split(".")[0] for name in sys.modules if name.split(".")[-1] == "conftest"}
+    finders = [finder for finder in sys.meta_path if _name(finder) not in STANDARD_FINDERS]
+    places = {os.path.realpath(place) for place in session.path if place}
+    loaded = {name.split(".")[0] for name in list(sys.modules)} - installed - tested
+    return installed | {name for name in loaded if _is_on(places, name) or _is_found(finders, name)}
+
+
+def _name(finder: Any) -> str:
+    return finder.__name__ if isinstance(finder, type) else type(finder).__name__
+
+
+def _is_on(places: set[str], name: str) -> bool:
+    module = sys.modules.get(name)
+    for file in (getattr(module, "__file__", None), *getattr(module, "__path__", ())):
+        if file:
+            path = os.path.realpath(file)
+            folder = os.path.dirname(path)
+            return (os.path.dirname(folder) if path.endswith("__init__.py") else folder) in places
+    return False
+
+
+def _is_found(finders: Sequence[Any], name: str) -> bool:
+    """Whether the finder of an editable installation leads to it."""
+    return any(_finds(finder, name) for finder in finders if "editable" in _name(finder).lower())
+
+
+def _finds(finder: Any, name: str) -> bool:
+    try:
+        return finder.find_spec(name) is not None
+    except Exception:  # a finder of somebody else's
+        return False
 
 
 def _is_own(file: str, root: str) -> bool:
@@ -129,10 +191,3 @@ def _devices(module: Any, device: str) -> dict[str, str]:
         elif torch is not None and isinstance(value, torch.device) and value.type == device:
             found[name] = "device"
     return found
-
-
-def _file(thing: Any) -> str:
-    try:
-        return os.path.realpath(inspect.getsourcefile(thing) or "")
-    except TypeError:
-        return ""
