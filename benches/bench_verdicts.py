@@ -175,7 +175,7 @@ def main() -> None:
     )
     place.Worker = Counted  # type: ignore[misc]
     scores = Scores()
-    for name in [name for name in wanted if not options.only or name in options.only]:
+    for name in options.only or wanted:
         score_report(scores, name, wanted[name], options)
     finish(scores)
 

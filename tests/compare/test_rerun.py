@@ -35,6 +35,12 @@ def test_a_certain_message_costs_three_runs_on_the_device_and_two_on_the_referen
     assert (verdicts[A].kind, len(plain), len(reference.jobs)) == (VerdictKind.TPU_ONLY, 3, 2)
 
 
+def test_an_error_that_names_its_operator_is_no_matter_of_chance():
+    said = "view(): cannot create a view of shape [2]", "the numbers are off"
+    runs = [run([bucket_of(A, message=words)], always(fails(words)))[2][0] for words in said]
+    assert [sum(not job.env for job in device.jobs) for device in runs] == [3, 8]
+
+
 def test_a_failure_that_only_happens_sometimes_gets_the_budget_and_a_rate():
     flips = once_in([fails("odd", "ValueError"), PASSES] * 10)
     verdicts, _, _ = run([bucket_of(A, message="odd", exception="ValueError")], flips)

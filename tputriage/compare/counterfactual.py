@@ -45,7 +45,7 @@ def settings(book: Casebook, facts: Facts) -> Asked:
     test_id = witness(book) if book.rules.settings else ""
     if not test_id or kind_of(book.bucket.signature) is Kind.TIMEOUT:  # each run would cost the whole limit
         return facts, []
-    asked = knobs.questions(test_id, book.limit_s, masked=test_id in book.rules.masked)
+    asked = knobs.questions(book.bucket.signature, test_id, book.limit_s, masked=test_id in book.rules.masked)
     if Side.ALSO in book.rules.sides:
         asked.append(Question(Side.ALSO, test_id, book.limit_s))
     runs = list((yield asked))

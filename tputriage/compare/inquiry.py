@@ -12,7 +12,7 @@ from dataclasses import replace
 from tputriage.compare import counterfactual, order
 from tputriage.compare.casebook import Asking, Casebook, Rules, representatives
 from tputriage.compare.desk import Question, Side
-from tputriage.compare.evidence import kind_of, slim
+from tputriage.compare.evidence import slim
 from tputriage.compare.judge import Facts, judge, judge_without_runs
 from tputriage.compare.parts import split
 from tputriage.compare.repeats import AGREE_CERTAIN, BUDGET, device_runs_wanted, reference_runs_wanted
@@ -140,6 +140,6 @@ def _repeat(book: Casebook, side: Side, most: int = BUDGET) -> Asking:
 
 def _wanted(book: Casebook, side: Side) -> int:
     if side is Side.DEVICE:
-        return device_runs_wanted(kind_of(book.bucket.signature), book.spent(side))
+        return device_runs_wanted(book.bucket.signature, book.spent(side))
     unsteady = book.unsteady(Side.DEVICE) or book.unsteady(Side.REFERENCE)
     return reference_runs_wanted(book.spent(side), unsteady=unsteady)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tputriage.compare.evidence import Tally
+from tputriage.compare.evidence import Tally, kind_of
+from tputriage.model import Signature
 from tputriage.signatures.families import Kind
 
 # The report is one sighting already. A flake that fails every second time survives 8 agreeing runs with a chance
@@ -19,6 +20,12 @@ PATIENCE_S = 90.0  # machine time of one bucket's repeats; the first AGREE_CERTA
 CERTAIN = frozenset({Kind.MISSING_OP, Kind.COMPILE, Kind.SUITE})
 
 
+def is_certain(signature: Signature) -> bool:
+    """Whether the bucket's words are no matter of chance: of such a kind, or an error that names its operator."""
+    kind = kind_of(signature)
+    return kind in CERTAIN or (kind is Kind.EXCEPTION and bool(signature.operator))
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What a bucket has had so far on one side."""
@@ -27,23 +34,23 @@ class Spent:
     seconds: float
 
 
-def device_runs_wanted(kind: Kind, spent: Spent) -> int:
+def device_runs_wanted(signature: Signature, spent: Spent) -> int:
     """How many more device runs to ask for now; 0 where the runs so far are enough."""
     counts = spent.tally
     if not counts.total:
         return 0
-    if kind is Kind.TIMEOUT and counts.same:
+    if kind_of(signature) is Kind.TIMEOUT and counts.same:
         return max(0, AGREE_TIMEOUT - counts.total)
-    goal = _goal(kind, counts)
+    goal = _goal(signature, counts)
     if spent.seconds > PATIENCE_S:
         goal = min(goal, AGREE_CERTAIN)
     return max(0, goal - counts.total)
 
 
-def _goal(kind: Kind, counts: Tally) -> int:
+def _goal(signature: Signature, counts: Tally) -> int:
     if counts.mixed or (counts.passed and not counts.same):
         return BUDGET
-    if counts.same and kind not in CERTAIN:
+    if counts.same and not is_certain(signature):
         return AGREE
     return AGREE_CERTAIN
 
