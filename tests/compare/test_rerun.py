@@ -121,6 +121,28 @@ def test_a_bucket_that_needs_no_rerun_takes_in_what_belongs_to_it_and_costs_noth
     assert len(device_runner.jobs) == 1
 
 
+CHECK = "F1130 05:32:01.123456 4711 inversion.cc:112] Check failed: a.rank() == b.rank() (3 vs. 4)"
+DIED = {"message": "worker 'gw0' crashed while running 'tests/test_a.py::test_it'", "exception": ""}
+
+
+def dies(words):
+    """What a worker says of a process that left these words."""
+    return {"outcome": "crash", "failures": [{**fails(words, "")["failures"][0], "outcome": "crash"}]}
+
+
+def test_deaths_without_words_that_are_one_failed_check_are_one_bucket():
+    before = [bucket_of(test, **DIED) for test in (A, B)]
+    verdicts, found, (device, _) = run(before, always(dies(CHECK)))
+    (bucket,) = final_buckets(before, [bucket for bucket, _ in found])
+    assert (bucket.tests, bucket.signature.family, verdicts[A].kind.value) == ((A, B), "crash-check", "tpu-only")
+    assert sum(not job.env for job in device.jobs) == 2 + 3
+
+
+def test_a_death_that_never_has_words_stays_where_it_is():
+    _, found, _ = run([bucket_of(A, **DIED)], always(CRASHES))
+    assert [(bucket.tests, verdict.kind.value) for bucket, verdict in found] == [((A,), "tpu-only")]
+
+
 NO_KERNEL = "no registered implementation for untyped custom call to tpu_custom_call for Host"
 KERNELS = "TPUTRIAGE_ATTENTION_KERNELS"
 

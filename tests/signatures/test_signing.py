@@ -121,6 +121,21 @@ def test_a_crash_is_known_by_its_failed_check_without_its_line():
     assert alike(one, other)
 
 
+FATAL = "F0000 00:00:1796031949.198141   12272 inversion.cc:112] in-place operations on overlapping views"
+
+
+def test_a_fatal_line_of_the_log_is_a_failed_check_too():
+    dead = failing(FATAL, "", outcome=Outcome.CRASH, phase=Phase.CRASH)
+    assert (sign(dead).family, sign(dead).template) == ("crash-check", f"inversion.cc: {FATAL.partition('] ')[2]}")
+    warned = replace(dead, message=FATAL.replace("F0000", "W0000"))
+    assert sign(warned).family == "crash"
+
+
+def test_an_abort_of_the_emulators_own_is_the_emulators():
+    said = "F0000 00:00:1796025765.914920 24315 computation_partitioner.cc:269] Check failed: operand_maps.size() == 1"
+    assert family_of(failing(said, "", outcome=Outcome.CRASH, phase=Phase.CRASH)).kind is Kind.EMULATOR
+
+
 def test_torch_tpus_own_refusal_is_not_the_suites_check():
     said = failing("this needs a device: torch not compiled with CUDA", frames=(Frame("x/torch_tpu/a.py", 1, "f"),))
     assert family_of(said).kind is not Kind.SUITE
@@ -221,6 +236,10 @@ def test_an_explanation_shows_inputs_and_changes():
         (failing("unique2(): sorted=False is not yet supported"), "unique2(): sorted=False is not yet supported"),
         (failing("bad index", "IndexError"), "IndexError: bad index"),
         (failing("boom " * 100), None),
+        (
+            failing("F1130 05:32:01.1 47 a/inversion.cc:112] Check failed: a == b", "", outcome=Outcome.CRASH),
+            "the process aborts in inversion.cc: Check failed: a == b",
+        ),
         (failing("", ""), "a failure without a message"),
     ],
 )

@@ -13,7 +13,7 @@ from tputriage.compare.evidence import Seen, Tally, first, kind_of, quote, tally
 from tputriage.compare.statistics import repeats_needed, wilson
 from tputriage.compare.suite import deciding_line, raised_in_torch
 from tputriage.model import Bucket, Run, Verdict, VerdictKind
-from tputriage.signatures.families import Kind
+from tputriage.signatures.families import CRASH, Kind
 
 # Kinds whose words are torch_tpu's own: where the reference skips the test, these still name the culprit.
 DEVICE_OWN = frozenset({Kind.MISSING_OP, Kind.COMPILE, Kind.CRASH, Kind.OUT_OF_MEMORY})
@@ -236,5 +236,7 @@ def judge_moved(bucket: Bucket, homes: Sequence[Bucket]) -> tuple[Bucket, Verdic
     kind = VerdictKind.INFRA if kinds == {VerdictKind.INFRA} else VerdictKind.UNDECIDED
     names = ", ".join(f"{home.id} ({home.title})" for home in gone[:PLACES_SHOWN])
     more = f" and {len(gone) - PLACES_SHOWN} more" if len(gone) > PLACES_SHOWN else ""
-    reason = f"only a secondary error: with launch-blocking its failures show their real error, in {names}{more}"
+    died = bucket.signature.family == CRASH.name
+    how = "a death without last words: rerun," if died else "only a secondary error: with launch-blocking"
+    reason = f"{how} its failures show their real error, in {names}{more}"
     return replace(bucket, failures=()), _bare(kind, reason)

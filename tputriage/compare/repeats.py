@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tputriage.compare.evidence import Tally, kind_of
 from tputriage.model import Signature
-from tputriage.signatures.families import Kind
+from tputriage.signatures.families import CRASH_CHECK, Kind
 
 # The report is one sighting already. A flake that fails every second time survives 8 agreeing runs with a chance
 # of 0.4 %; a message that names an operator or a failed check is no matter of chance, and 3 runs are for show.
@@ -21,9 +21,10 @@ CERTAIN = frozenset({Kind.MISSING_OP, Kind.COMPILE, Kind.SUITE})
 
 
 def is_certain(signature: Signature) -> bool:
-    """Whether the bucket's words are no matter of chance: of such a kind, or an error that names its operator."""
+    """Whether the bucket's words are no matter of chance: a failed check, or an error that names its operator."""
     kind = kind_of(signature)
-    return kind in CERTAIN or (kind is Kind.EXCEPTION and bool(signature.operator))
+    named = kind is Kind.EXCEPTION and bool(signature.operator)
+    return kind in CERTAIN or named or signature.family == CRASH_CHECK.name
 
 
 @dataclass(frozen=True, slots=True)

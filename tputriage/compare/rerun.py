@@ -1,31 +1,40 @@
 """Rerun representatives on two targets and yield each verdict as soon as it is known.
 
-Secondary errors come first: they name no cause, so every one is rerun with launch-blocking and goes to the
-bucket of its real error before anything is judged. A target that turns out to be unusable for everybody, as a
-chip that another process holds, is one error and a stop, not a verdict for each bucket.
+Errors that hide another come first: a secondary one is rerun with launch-blocking, a death without last words as
+it is, and goes to the bucket of its real error before anything is judged. A target that turns out to be unusable
+for everybody, as a chip that another process holds, is one error and a stop, not a verdict for each bucket.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from tputriage.compare.casebook import BLOCKING, KERNELS, Rules
 from tputriage.compare.desk import Desk, Question, Side
-from tputriage.compare.evidence import kind_of
 from tputriage.compare.inquiry import Findings, Inquiry, investigate
 from tputriage.compare.judge import judge_moved
 from tputriage.compare.machine import Watch
 from tputriage.compare.parts import rehome
 from tputriage.console import Steps
 from tputriage.model import Bucket, Failure, Run, Verdict
-from tputriage.signatures.families import Kind
+from tputriage.signatures import family_of
 from tputriage.targets.seam import Runner
 
 INQUIRIES_AT_ONCE = 6  # enough to keep both workers busy, few enough for verdicts to come one by one
-MOST_MASKED = 200  # tests with a secondary error that are rerun for their real one
+MOST_HIDDEN = 200  # tests whose report hides the real error that are rerun for it
 LACKS_KERNELS = "emulator-custom-call"  # family of what an emulator says to a TPU kernel
+SECONDARY = "secondary"
+# {family whose words name no cause: whether a rerun's failure does}. A death of which the report has no words, as
+# pytest-xdist's, has them in a rerun: all that die of one failed check are one bucket.
+TELL_MORE: Mapping[str, Callable[[Failure], bool]] = MappingProxyType(
+    {
+        SECONDARY: lambda seen: family_of(seen).name != SECONDARY,
+        "crash": lambda seen: family_of(seen).name == "crash-check",
+    }
+)
 
 
 def compare(
@@ -77,21 +86,26 @@ def compare(
 
 
 def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules, watch: Watch) -> tuple[list[Bucket], frozenset[str]]:
-    """(the buckets with each secondary failure in that of its real error, the tests whose failures went there)."""
-    masked = [
-        failure for bucket in buckets if kind_of(bucket.signature) is Kind.SECONDARY for failure in bucket.failures
-    ]
-    tests = list(dict.fromkeys(failure.test_id for failure in masked))[:MOST_MASKED]
-    setting = {**BLOCKING, **(KERNELS if _had_kernels(buckets) else {})}
-    desk.put(0, [Question(Side.DEVICE, test, rules.limit_s, setting) for test in tests])
+    """(the buckets with each hidden error in that of its real one, the tests that show theirs with blocking only)."""
+    hidden = [failure for bucket in buckets if bucket.signature.family in TELL_MORE for failure in bucket.failures]
+    reported = {failure.test_id: family_of(failure).name for failure in hidden}
+    blocking = {**BLOCKING, **(KERNELS if _had_kernels(buckets) else {})}
+    desk.put(
+        0,
+        [
+            Question(Side.DEVICE, test, rules.limit_s, blocking if family == SECONDARY else {})
+            for test, family in list(reported.items())[:MOST_HIDDEN]
+        ],
+    )
     real: dict[str, Failure] = {}
     while desk.open:
         _, run = desk.get()
         watch.look(run)
-        if run.outcome.is_failure and run.failure is not None and kind_of(run.failure) is not Kind.SECONDARY:
+        if run.outcome.is_failure and run.failure is not None and TELL_MORE[reported[run.test_id]](run.failure):
             real[run.test_id] = run.failure
-    found = [(failure, real[failure.test_id]) for failure in masked if failure.test_id in real]
-    return rehome(buckets, found) if found else list(buckets), frozenset(real)
+    found = [(failure, real[failure.test_id]) for failure in hidden if failure.test_id in real]
+    masked = frozenset(test for test in real if reported[test] == SECONDARY)
+    return rehome(buckets, found) if found else list(buckets), masked
 
 
 def _had_kernels(buckets: Sequence[Bucket]) -> bool:

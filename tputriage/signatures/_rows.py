@@ -1,7 +1,6 @@
 """The rows of families.py: name, kind, identity, needles, pattern, words, example, counterexample, source.
 
-Needles are lower case. Order matters: infrastructure first, since an offline hub can end in any exception;
-then what names its operator or its cause; then what says little.
+Order matters: infrastructure first, since an offline hub can end in any exception; what says little comes last.
 """
 
 from __future__ import annotations
@@ -239,8 +238,9 @@ _DEVICE: tuple[Row, ...] = (
         "crash-check",
         "crash",
         "message",
-        ("check failed:",),
-        r"(?P<file>[\w./+-]+\.(?:cc|cpp|h|cu)):[\dN]+\] (?P<check>Check failed: [^\n]{1,300})",
+        ("check failed:", ".cc:n]", ".cpp:n]", ".h:n]", ".cu:n]"),
+        r"(?P<fatal>^F[\dN]{1,8} [\d:.N]+ +[\dN]+ )?(?P<file>[\w./+-]+\.(?:cc|cpp|h|cu)):[\dN]+\] "
+        r"(?P<check>(?(fatal)|Check failed: )[^\n]{1,300})",
         "the process aborted on a failed CHECK",
         "F1130 05:32:01.123456 4711 inversion.cc:112] Check failed: a.rank() == b.rank() (3 vs. 4)",
         "RuntimeError: check failed for value 3",

@@ -79,6 +79,7 @@ EXCEPTION, CRASH, CRASH_CHECK, TIMEOUT, RECORDED, ASSERTION, NOT_CLOSE = (
     BY_NAME[name]
     for name in ("exception", "crash", "crash-check", "timeout", "recorded-values", "assertion", "not-close")
 )
+_FATAL = (BY_NAME["emulator-partitioner"], CRASH_CHECK)  # what a process says when it aborts itself
 
 
 def match_family(said: str) -> Family:
@@ -112,7 +113,8 @@ def _by_outcome(failure: Failure) -> Family | None:
     if failure.outcome is Outcome.TIMEOUT:
         return TIMEOUT
     if failure.outcome is Outcome.CRASH:
-        return CRASH_CHECK if CRASH_CHECK.pattern.search(last_words(failure)) else CRASH
+        words = last_words(failure)
+        return next((family for family in _FATAL if family.pattern.search(words)), CRASH)
     return None
 
 

@@ -30,6 +30,8 @@ def title_of(signature: Signature, failures: Sequence[Failure]) -> str:
         return _fit(f"{signature.origin[0].rpartition(':')[2]}: {family.says}" if signature.origin else family.says)
     if family.identity is Identity.EXPRESSION:
         return _fit(f"{_test(failures)}: {signature.origin[0] if signature.origin else family.says}")
+    if family.name == "crash-check":
+        return _fit(f"the process aborts in {signature.template}")
     if family.name == "message-wording" and failures:
         return _fit(_wording(failures[0].message))
     if family.kind in (Kind.NUMERIC, Kind.COMPILE, Kind.OUT_OF_MEMORY) or family.name in ("assertion", "not-raised"):
