@@ -1,7 +1,7 @@
 """When a call fails: the grid, and the sentence made of it."""
 
 from tputriage.minimize.arguments import Call, Layout, Tensor, Way
-from tputriage.minimize.conditions import find_conditions, statement
+from tputriage.minimize.conditions import find_conditions, statement, variations
 from tputriage.minimize.writing import script_of
 from tputriage.model import Failure, Outcome, Phase
 from tputriage.signatures import sign
@@ -42,13 +42,15 @@ def found(device_rule, reference_rule=lambda source: None):
 def test_the_layout_that_decides_comes_first():
     result, _, _ = found(lambda source: MESSAGE if "channels_last" in source else None)
     assert result.statement.startswith(
-        "fails with channels_last, passes with contiguous, transposed or every second element"
+        "fails for channels_last input, passes for contiguous input, transposed input or input sliced by [..., ::2];"
     )
 
 
 def test_an_axis_that_does_not_matter_is_said_so():
     result, _, _ = found(lambda source: MESSAGE)
-    assert result.statement == "fails with any dtype, layout and size tried, a gradient or none"
+    assert result.statement == (
+        "fails for every dtype, layout and size tried, with and without requires_grad, eager and compiled"
+    )
 
 
 def test_what_the_reference_refuses_too_is_left_out():
@@ -78,4 +80,42 @@ def test_nothing_known_says_nothing():
 
 def test_two_names_are_joined_by_or():
     known = [("size", "0", "pass"), ("size", "1", "pass"), ("size", "8", "fail")]
-    assert statement(known) == "fails with 8, passes with 0 or 1"
+    assert statement(known) == "fails for 8, passes for 0 or 1"
+
+
+def test_an_axis_with_another_error_is_not_said_to_make_no_difference():
+    known = [("dtype", "float32", "fail"), ("dtype", "float16", "error: no such kernel")]
+    assert statement(known) == "fails for float32, stops at another error for float16"
+
+
+def test_an_axis_on_which_one_value_is_known_says_nothing():
+    assert statement([("dtype", "complex64", "fail")]) == ""
+
+
+def test_of_axes_that_decide_the_rest_is_said_to_make_no_difference():
+    known = [("gradient", "with requires_grad", "fail"), ("gradient", "without requires_grad", "pass")]
+    alike = [("dtype", "float32", "fail"), ("dtype", "float64", "fail")]
+    assert statement(known + alike) == (
+        "fails with requires_grad, passes without requires_grad; dtype makes no difference"
+    )
+
+
+def test_a_compiled_call_is_one_of_the_variations():
+    _, device, _ = found(lambda source: None)
+    assert any("torch.compile(lambda x: torch.f(x))(x)\n" in source for source in device.asked)
+
+
+def test_what_only_the_plugin_stops_at_is_left_out():
+    said = "GetOutputMemoryKinds is not supported"
+    result, _, _ = found(lambda source: said if "compile" in source else MESSAGE)
+    assert "mode: under torch.compile" not in dict(result.table)
+
+
+def test_every_dimension_is_varied_where_the_reference_takes_that():
+    _, device, _ = found(lambda source: None)
+    assert any("torch.ones(8, 8, 8, 8" in source for source in device.asked)
+
+
+def test_a_dtype_that_is_not_changed_is_not_claimed():
+    call = Call("torch.f", (Tensor(1, (2,), "complex64"),), {})
+    assert {entry.name for entry in variations(call) if entry.axis == "dtype"} == {"complex64", "complex128"}

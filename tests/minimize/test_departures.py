@@ -1,6 +1,6 @@
 """Scripts that show a wrong result: both sides on the same inputs, made on CPU."""
 
-from tputriage.minimize.arguments import Call, Fill, Tensor
+from tputriage.minimize.arguments import Call, Fill, Tensor, View
 from tputriage.minimize.departures import Departure, checks_of, compare_calls, script_of
 from tputriage.targets.seam import Answer, Ended, Target
 
@@ -44,9 +44,43 @@ def test_a_missing_exception_fails_only_where_it_is_missing():
     assert text.startswith("import contextlib\nimport sys\n")
     assert text.splitlines()[-3:] == [
         "with contextlib.suppress(IndexError):",
-        "    torch.f(x.to(device))",
+        "    torch.f(x)",
         '    raise AssertionError("no IndexError was raised")',
     ]
+
+
+def test_an_error_in_other_words_is_compared_with_cpus():
+    assert body("message", Call("torch.f", (X,), {}), detail="RuntimeError: no").splitlines()[1:] == [
+        "try:",
+        "    torch.f(x)",
+        "except Exception as error:",
+        "    expected = error",
+        "try:",
+        "    torch.f(x.to(device))",
+        "except Exception as error:",
+        "    actual = error",
+        "assert str(actual) == str(expected), actual",
+    ]
+
+
+def test_views_of_one_tensor_are_views_of_one_tensor_on_the_device_too():
+    x = Tensor(1, (8,), "float32")
+    y = Tensor(2, (7,), "float32", view=View(x, "[1:]"))
+    assert body("values", Call("torch.add", (x, y), {})).splitlines() == [
+        "x = torch.ones(8)",
+        "y = x[1:]",
+        "expected = torch.add(x, y)",
+        "x_there = x.to(device)",
+        "y_there = x_there[1:]",
+        "actual = torch.add(x_there, y_there)",
+        "torch.testing.assert_close(actual.cpu(), expected)",
+    ]
+
+
+def test_an_exception_is_named_as_people_know_it():
+    text = script("no-error", Call("torch.f", (X,), {}), detail="torch._C._LinAlgError")
+    assert "with contextlib.suppress(torch.linalg.LinAlgError):\n" in text
+    assert text.endswith('raise AssertionError("no LinAlgError was raised")\n')
 
 
 def test_random_inputs_are_seeded_and_made_on_cpu():

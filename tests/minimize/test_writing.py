@@ -1,8 +1,10 @@
 """A captured call as the lines a person would write."""
 
-from tputriage.minimize.arguments import CONTIGUOUS, Call, Fill, Items, Layout, Slice, Tensor, Way, read_layout
+from tputriage.minimize.arguments import CONTIGUOUS, Call, Fill, Items, Layout, Slice, Tensor, Way
+from tputriage.minimize.making import made
+from tputriage.minimize.reading import read_layout
 from tputriage.minimize.wrapping import wrapped
-from tputriage.minimize.writing import made, script_of
+from tputriage.minimize.writing import script_of
 
 X = Tensor(1, (2, 3), "float32")
 

@@ -17,11 +17,13 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from . import ops_forms
+
 MOST_VALUES = 4096  # elements of a tensor that are carried by value
 DEEPEST = 6  # nesting of lists and dicts before an argument counts as opaque
 # Searched in this order: a function is known by the first public name under which it is found.
-NAMESPACES = ("torch.nn.functional", "torch", "torch.linalg", "torch.special", "torch.fft", "torch.nn.init")
-PLAIN_TENSORS = (torch.Tensor, torch.nn.Parameter)
+SPACES = (".nn.functional", "", ".linalg", ".special", ".fft", ".sparse", ".nn.init")
+NAMESPACES = tuple(f"torch{space}" for space in SPACES)
 Copied = Mapping[int, Any]  # copies of tensors by the original's identity
 _names: dict[Any, str] = {}
 
@@ -43,7 +45,11 @@ class Tensors:
         return number
 
     def storage(self, tensor: Any) -> int:
-        key = tensor.untyped_storage()._cdata
+        """-1 for a tensor that has none: a sparse one, or a wrapper of torch.func's."""
+        try:
+            key = tensor.untyped_storage()._cdata
+        except Exception:  # NotImplementedError, RuntimeError: each kind of wrapper refuses in its own way
+            return -1
         return self._storages.setdefault(key, len(self._storages))
 
 
@@ -52,7 +58,10 @@ def describe(value: Any, tensors: Tensors, *, values: bool | Copied = False, dep
     if value is None or isinstance(value, (bool, str)) or type(value) is int:
         return value
     if isinstance(value, torch.Tensor):
-        return _tensor(value, tensors, values=values)
+        try:
+            return _tensor(value, tensors, values=values)
+        except Exception:  # listening must not change the test: a tensor that refuses to be looked at is opaque
+            return _opaque(value)
     if isinstance(value, (list, tuple, dict)) and depth < DEEPEST:
         return _container(value, lambda item: describe(item, tensors, values=values, depth=depth + 1))
     return _scalar(value)
@@ -75,6 +84,8 @@ def _scalar(value: Any) -> Any:
         return {"is": "complex", "text": str(complex(value))}
     if isinstance(value, torch.device):
         return {"is": "device", "text": value.type}
+    if isinstance(value, torch.Generator):
+        return {"is": "generator", "text": value.device.type}
     if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
         return {"is": "name", "text": str(value)}
     if isinstance(value, slice):
@@ -89,31 +100,46 @@ def _opaque(value: Any) -> dict[str, Any]:
 
 
 def _tensor(tensor: Any, tensors: Tensors, *, values: bool | Copied) -> dict[str, Any]:
-    if type(tensor) not in PLAIN_TENSORS or tensor.layout is not torch.strided or tensor.is_quantized:
+    # A subclass that has no dispatch of its own computes as a plain tensor does.
+    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        return _opaque(tensor)
+    form, dtype = ops_forms.form_of(tensor)
+    if form is None:
         return _opaque(tensor)
     found = {
         "is": "tensor",
         "id": tensors.number(tensor),
-        "storage": tensors.storage(tensor),
-        "elements": tensor.untyped_storage().nbytes() // max(1, tensor.element_size()),
         "shape": list(tensor.shape),
-        "strides": list(tensor.stride()),
-        "offset": tensor.storage_offset(),
-        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "dtype": str(dtype).removeprefix("torch."),
         "device": tensor.device.type,
         "requires_grad": tensor.requires_grad,
         "leaf": tensor.is_leaf,
-        "conjugated": tensor.is_conj() or tensor.is_neg(),
+        "form": form,
+        **_memory(tensor, tensors),
     }
     source = values.get(id(tensor), tensor) if isinstance(values, Mapping) else tensor
     return found | (_values(source) if values else {})
+
+
+def _memory(tensor: Any, tensors: Tensors) -> dict[str, Any]:
+    """Where its elements lie; as for a tensor of its own where it has no strides."""
+    storage = tensors.storage(tensor) if tensor.layout is torch.strided else -1
+    if storage < 0:
+        strides = [math.prod(tensor.shape[place + 1 :]) for place in range(tensor.dim())]
+        return {"storage": -1, "elements": tensor.numel(), "strides": strides, "offset": 0}
+    return {
+        "storage": storage,
+        "elements": tensor.untyped_storage().nbytes() // max(1, tensor.element_size()),
+        "strides": list(tensor.stride()),
+        "offset": tensor.storage_offset(),
+    }
 
 
 def _values(tensor: Any) -> dict[str, Any]:
     """`values` (flat, row-major), or `constant` where a larger one holds one number; nothing where unreadable."""
     try:
         with _disable_current_modes(), torch._C.DisableTorchFunction():
-            flat = tensor.detach().cpu().resolve_conj().resolve_neg().reshape(-1)
+            flat = ops_forms.without_form(tensor.detach().cpu()).reshape(-1)
             if flat.numel() > 1 and bool((flat == flat[0]).all()):
                 return {"constant": _number(flat[0].item())}
             return {"values": [_number(item) for item in flat.tolist()]} if flat.numel() <= MOST_VALUES else {}

@@ -65,6 +65,8 @@ def mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
         return {key: mapped(item, leaf) for key, item in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(mapped(item, leaf) for item in value))
+    if isinstance(value, tuple) and hasattr(value, "n_sequence_fields"):  # what `torch.max(x, 0)` gives
+        return type(value)([mapped(item, leaf) for item in value])
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple, torch.Size):
         return type(value)(mapped(item, leaf) for item in value)
     return leaf(value)

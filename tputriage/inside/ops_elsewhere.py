@@ -20,6 +20,7 @@ class Elsewhere:
         self.name = name
         self.device = device
         self.count = 0
+        self._generators: dict[int, torch.Generator] = {}  # CPU's own by the identity of the device's
 
     def mode(self) -> Any:
         return _OperatorMode(self) if self.name.startswith("torch.ops.") else _FunctionMode(self)
@@ -45,6 +46,8 @@ class Elsewhere:
             return copies[id(leaf)]
         if isinstance(leaf, torch.device):
             return torch.device("cpu")
+        if isinstance(leaf, torch.Generator) and leaf.device.type == self.device:
+            return self._generators.setdefault(id(leaf), torch.Generator().manual_seed(leaf.initial_seed()))
         return "cpu" if isinstance(leaf, str) and leaf.split(":")[0] == self.device else leaf
 
     def _home(self, leaf: Any, back: Mapping[int, Any]) -> Any:

@@ -19,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import ops, record
+from .ops_journal import Journal
 
 HISTORY = 2000  # public calls that are remembered
 MOST_RAISED = 24  # different errors that are remembered; a test may catch many
@@ -29,7 +30,14 @@ LOOKS = ("__get__", "size", "dim", "stride", "numel", "is_floating_point", "is_c
 class Recorder:
     """What was called and what raised; `listening` is entered around a test."""
 
-    def __init__(self, watched: Sequence[int] = (), *, operators: bool = True, blocking: bool = False) -> None:
+    def __init__(
+        self,
+        watched: Sequence[int] = (),
+        *,
+        operators: bool = True,
+        blocking: bool = False,
+        journal: Journal | None = None,
+    ) -> None:
         self.tensors = ops.Tensors()
         self.history: deque[dict[str, Any]] = deque(maxlen=HISTORY)
         self.watched = frozenset(watched)
@@ -38,6 +46,7 @@ class Recorder:
         self.raised: list[dict[str, Any]] = []
         self._operators = operators
         self._blocking = blocking
+        self._journal = journal
         self._busy = threading.local()
 
     @contextmanager
@@ -61,6 +70,8 @@ class Recorder:
         except Exception as exc:
             self._note(exc, "public", func, args, kwargs, entry)
             raise
+        if self._journal:
+            self._journal.end("public")
         entry["made"] = ops.describe(result, self.tensors)
         entry["to"] = torch.autograd._get_sequence_nr()
         return result
@@ -72,11 +83,15 @@ class Recorder:
         entry.update(number=number, grad=torch.is_grad_enabled())
         entry["from"] = torch.autograd._get_sequence_nr()
         self.history.append(entry)
+        if self._journal:
+            self._journal.begin("public", entry)
         if number in self.watched:
             self.seen[number] = entry
         return entry
 
     def operator(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if self._journal:
+            self._journal.begin("aten", ops.call_of(func, args, kwargs, self.tensors))
         try:
             return func(*args, **kwargs)
         except Exception as exc:

@@ -16,7 +16,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from . import ops
+from . import ops, record
 from .ops_copies import Copies, copied, mapped, tensors_in
 from .ops_record import LOOKS
 
@@ -72,6 +72,9 @@ class Shadow:
         self._inside.random, self._inside.busy = False, True
         try:
             actual = func(*args, **kwargs)
+        except Exception as exc:
+            self._judge_error(given, error, exc)
+            raise
         finally:
             self._inside.busy = False
         if self._inside.random:
@@ -80,6 +83,14 @@ class Shadow:
             self.compared += 1
             self._judge(given, Outcome(actual, expected, error, args, kwargs, copies), func)
         return actual
+
+    def _judge_error(self, given: dict[str, Any], expected: Exception | None, actual: Exception) -> None:
+        """Both sides refuse the call, in other words: a test may ask for CPU's."""
+        if expected is None or not _is_refusal(expected) or str(expected) == str(actual):
+            return
+        kind = "message" if type(expected) is type(actual) else "exception"
+        detail = f"{record.type_name(expected)}: {record.message_of(expected)}"
+        self.departures.append({"kind": kind, "detail": detail, "output": -1, "call": given})
 
     def _judge(self, given: dict[str, Any], outcome: Outcome, func: Any) -> None:
         with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
@@ -113,7 +124,7 @@ class Outcome:
     def departure(self, func: Any) -> dict[str, Any] | None:
         """The first difference that counts, or None."""
         if self.error is not None:
-            kind = f"{type(self.error).__name__}"
+            kind = record.type_name(self.error)
             return {"kind": "no-error", "detail": kind, "output": -1} if _is_refusal(self.error) else None
         actual, expected = tensors_in(self.actual), tensors_in(self.expected)
         if len(actual) != len(expected):

@@ -19,6 +19,7 @@ _BY_KIND = {
     Kind.OUT_OF_MEMORY: "runs out of memory",
     Kind.COMPILE: "does not compile",
 }
+_BEFORE = "(?:with|without|for|in|under)"  # what a condition's values stand behind
 _ENDS = {Kind.CRASH: "signal", Kind.TIMEOUT: "never"}
 
 
@@ -52,8 +53,8 @@ def ends(dossier: Dossier) -> str:
 def condition_words(condition: str, longest: int) -> str:
     """The clauses of a condition that decide, fit to follow a verb: "with channels_last"; "" for none.
 
-    Read are both "fails with channels_last, passes with …; the same with any dtype tried", as minimizing writes it,
-    and a person's "fails for channels_last input; passes contiguous".
+    Read are both "fails for channels_last input, passes for …; dtype makes no difference", as minimizing writes it,
+    and a person's "fails with channels_last; passes contiguous".
     """
     words = ""
     for clause in re.split(r";\s*", condition.strip().rstrip(".")):
@@ -63,10 +64,10 @@ def condition_words(condition: str, longest: int) -> str:
 
 
 def _clause(clause: str) -> str:
-    axis = re.match(r"(?:\w+: )?fails with (.+?)(?:, passes with .*)?$", clause, re.I)
+    axis = re.match(rf"(?:\w+: )?fails ({_BEFORE} .+?)(?:, (?:passes {_BEFORE}|stops at) .*)?$", clause, re.I)
     if axis:
         # What every variation shares decides nothing, and neither does one size in place of another.
-        return "" if re.search(r"\b(?:every|any) \w+ tried|in place of", axis[1]) else f"with {axis[1]}"
+        return "" if re.search(r"\b(?:every|any) [\w, ]+ tried|in place of|sizes of", axis[1]) else axis[1]
     fails = re.match(
         r"(?:it )?(?:fails|raises|crashes|hangs|differs) ((?:for|when|on|if|in|after|only|under) .*)", clause, re.I
     )

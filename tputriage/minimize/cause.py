@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tputriage.minimize.speaking import spoken
 from tputriage.minimize.suspects import asked
 from tputriage.model import Failure, Signature
 from tputriage.signatures import same_bug
@@ -39,7 +40,8 @@ def prove(test_id: str, wanted: Signature, names: Sequence[str], device: Runner,
 
 def _said(name: str, moved: int, failures: Sequence[Failure]) -> str:
     times = "call" if moved == 1 else f"{moved} calls"
-    done = f"with only its {times} to {name.removesuffix('.default')} done on CPU, the test"
+    called = spoken(name)
+    done = f"with only its {times} to {called if called in name else f'`{called}`'} done on CPU, the test"
     if not failures:
         return f"{done} passes"
     first = (failures[0].message.strip().splitlines() or [""])[0][:160]

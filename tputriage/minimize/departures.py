@@ -7,21 +7,25 @@ closing line, which fails on the device and holds on CPU.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tputriage.minimize.arguments import Call, Fill, Tensor, read_call
+from tputriage.minimize.arguments import Call, Fill, Tensor
+from tputriage.minimize.reading import read_call
 from tputriage.minimize.suspects import asked, ended_badly
-from tputriage.minimize.writing import Names, assembled, expression, made, names_for
+from tputriage.minimize.writing import Names, assembled, assigned, expression, names_for
 from tputriage.targets.seam import Ended, Job, Runner
+
+# Exceptions whose own name is a private one.
+PUBLIC_NAMES = {"torch._C._LinAlgError": "torch.linalg.LinAlgError"}
 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
     """A call whose results differ from CPU's."""
 
-    kind: str  # values | shape | dtype | stride | count | state | no-error
-    detail: str  # "largest difference 0.5"; for no-error the exception that CPU raises
+    kind: str  # values | shape | dtype | stride | count | state | no-error | exception | message
+    detail: str  # "largest difference 0.5"; for no-error the exception that CPU raises, for the last two its words too
     output: int  # which tensor of the result, -1 for the only one; for state which of the arguments
     call: Call
 
@@ -32,8 +36,10 @@ class Departure:
             "values": "other values than CPU",
             "state": "another change of its arguments than on CPU",
             "no-error": f"no error where CPU raises {self.detail}",
+            "exception": "another exception than CPU's",
+            "message": "another message than CPU's",
         }.get(self.kind, f"another {self.kind} than CPU")
-        return f"{what}: {self.detail}" if self.kind != "no-error" else what
+        return what if self.kind == "no-error" else f"{what}: {self.detail}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +95,9 @@ def checks_of(kind: str) -> tuple[str, ...]:
 def script_of(departure: Departure, call: Call, device: str, check: str) -> str:
     """The script that shows the departure for `call`, a smaller version of the departure's own."""
     names = names_for(call)
-    made_here = [f"{names.given[tensor.id]} = {made(tensor, on_cpu=True)}" for tensor in call.tensors]
-    seed = ["torch.manual_seed(0)"] if any(t.fill in (Fill.RANDN, Fill.RAND) for t in call.tensors) else []
+    there = departure.kind == "no-error" and not _draws(call)  # only one call is made: its inputs can be made there
+    made_here = [assigned(tensor, names, on_cpu=not there) for tensor in call.tensors]
+    seed = ["torch.manual_seed(0)"] if _draws(call) else []
     lines = seed + made_here + _closing(departure, call, names, device, check)
     source = assembled(lines, device)
     return (
@@ -100,41 +107,92 @@ def script_of(departure: Departure, call: Call, device: str, check: str) -> str:
 
 def _closing(departure: Departure, call: Call, names: Names, device: str, check: str) -> list[str]:
     if departure.kind == "no-error":
-        return [
-            f"with contextlib.suppress({departure.detail}):",
-            f"    {expression(call, _moved(call, names), device)}",
-            f'    raise AssertionError("no {departure.detail} was raised")',
-        ]
+        return _no_error(departure, expression(call, names if not _draws(call) else _moved(call, names), device))
+    if departure.kind in ("exception", "message"):
+        return _errors(departure.kind, call, names, device)
     if departure.kind == "state":
         return _state(departure, call, names, device)
     item = f"[{departure.output}]" if departure.output >= 0 else ""
     return [
-        f"expected = {_on_cpu(expression(call, names, device))}{item}",
+        f"expected = {_on_cpu(expression(replace(call, compiled=False), names, device))}{item}",
+        *_views_there(call, names, set()),
         f"actual = {expression(call, _moved(call, names), device)}{item}",
         check,
+    ]
+
+
+def _no_error(departure: Departure, text: str) -> list[str]:
+    error = PUBLIC_NAMES.get(departure.detail, departure.detail)
+    return [
+        f"with contextlib.suppress({error}):",
+        f"    {text}",
+        f'    raise AssertionError("no {error.rpartition(".")[2]} was raised")',
+    ]
+
+
+def _errors(kind: str, call: Call, names: Names, device: str) -> list[str]:
+    """What each side raises, then both compared."""
+    close = "type(actual) is type(expected)" if kind == "exception" else "str(actual) == str(expected)"
+    return [
+        "try:",
+        f"    {_on_cpu(expression(replace(call, compiled=False), names, device))}",
+        "except Exception as error:",
+        "    expected = error",
+        "try:",
+        f"    {expression(call, _moved(call, names), device)}",
+        "except Exception as error:",
+        "    actual = error",
+        f"assert {close}, actual",
     ]
 
 
 def _state(departure: Departure, call: Call, names: Names, device: str) -> list[str]:
     """The call on a tensor and on its copy on the device, then both compared."""
     changed = call.tensors[min(departure.output, len(call.tensors) - 1)]
-    name = names.given[changed.id]
+    whole = changed.view.base if changed.view else changed
+    name = names.given[whole.id]
     moved = _moved(call, names)
-    moved.given[changed.id] = f"{name}_there"
+    moved.given[whole.id] = f"{name}_there"
     return [
         f"{name}_there = {name}.clone().to(device)",
+        *_views_there(call, names, {whole.id}),
         _on_cpu(expression(call, names, device)),
         expression(call, moved, device),
         f"torch.testing.assert_close({name}_there.cpu(), {name})",
     ]
 
 
+def _views_there(call: Call, names: Names, made_already: set[int]) -> list[str]:
+    """Lines that make the views of one tensor on the device views of one tensor there too."""
+    lines = []
+    for tensor in call.tensors:
+        if tensor.view is None:
+            continue
+        base, name = tensor.view.base, names.given[tensor.view.base.id]
+        if base.id not in made_already:
+            lines.append(f"{name}_there = {_there(base, name)}")
+            made_already.add(base.id)
+        lines.append(f"{names.given[tensor.id]}_there = {name}_there{tensor.view.text}")
+    return lines
+
+
 def _moved(call: Call, names: Names) -> Names:
-    return Names({tensor.id: _there(tensor, names.given[tensor.id]) for tensor in call.tensors})
+    """The names of the same tensors on the device."""
+    shared = {part.id for tensor in call.tensors if tensor.view for part in (tensor, tensor.view.base)}
+
+    def there(tensor: Tensor) -> str:
+        name = names.given[tensor.id]
+        return f"{name}_there" if tensor.id in shared else _there(tensor, name)
+
+    return Names({tensor.id: there(tensor) for tensor in call.tensors})
 
 
 def _there(tensor: Tensor, name: str) -> str:
     return f"{name}.to(device)" if tensor.on_device else name
+
+
+def _draws(call: Call) -> bool:
+    return any(tensor.fill in (Fill.RANDN, Fill.RAND) for tensor in call.tensors)
 
 
 def _on_cpu(text: str) -> str:

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tputriage.minimize.draft import Draft
+from tputriage.minimize.speaking import spoken
 from tputriage.rendering import render
 from tputriage.signatures import unstamped
 
 TEMPLATE = "repro.py.j2"
-LONGEST = 200  # characters of a message in the header; the issue has the rest
+LONGEST = 320  # characters of a message in the header; the issue has the rest
 WIDTH = 100
 SHOWN = ("torch", "torch_tpu", "libtpu", "python")
 
@@ -38,7 +39,7 @@ def finish(
 
 
 def _title(draft: Draft, device: str) -> str:
-    called = draft.operator.removesuffix(".default")
+    called = spoken(draft.operator)
     return f"{called} fails on {device}." if called else f"Fails on {device} and passes on CPU."
 
 

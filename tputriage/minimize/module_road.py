@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tputriage.minimize.arguments import Call, Tensor, mapped, read_value
+from tputriage.minimize.arguments import Call, Tensor, mapped
+from tputriage.minimize.reading import read_value
 from tputriage.minimize.suspects import Suspect
 
 LIBRARY = "torch.nn.modules."

@@ -15,7 +15,8 @@ from tputriage.minimize import departures
 from tputriage.minimize.aimed import Aimed
 from tputriage.minimize.arguments import Call
 from tputriage.minimize.cause import Proof, prove
-from tputriage.minimize.conditions import Conditions, find_conditions
+from tputriage.minimize.conditions import AXES, Conditions, find_conditions
+from tputriage.minimize.crashes import find_crash
 from tputriage.minimize.departures import Departure, compare_calls
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.interesting import Interesting
@@ -81,11 +82,14 @@ def take_op_road(
     trip = Trip(test_id, wanted, device, reference, interesting, limit_s, say)
     say("op road: listening to the test")
     found = find_suspect(test_id, wanted, device, limit_s)
-    runs = found.runs
-    if found.suspect is not None:
-        shown = _show_error(trip, found.suspect)
+    runs, suspect = found.runs, found.suspect
+    if found.crashed:
+        suspect, more = find_crash(test_id, wanted, device, limit_s)
+        runs += more
+    if suspect is not None:
+        shown = _show_error(trip, suspect)
         if shown is None:
-            return _trace(trip, found.suspect, runs)
+            return _trace(trip, suspect, runs)
         reason = ""
     else:
         say("op road: comparing every call with CPU")
@@ -122,7 +126,8 @@ def _calls(suspect: Suspect, device: str) -> Iterator[tuple[Call, Level]]:
 
 
 def _actual(failure: Failure) -> str:
-    return f"{failure.exception}: {(failure.message.strip().splitlines() or [''])[0]}"
+    first = (failure.message.strip().splitlines() or [""])[0]
+    return f"{failure.exception}: {first}" if failure.exception else first
 
 
 def _trace(trip: Trip, suspect: Suspect, runs: int) -> Road:
@@ -209,7 +214,7 @@ def _explained(trip: Trip, shown: Shown, runs: int) -> Road:
     trip.say("op road: when it fails")
     best = shown.shrink.best
     assert best is not None
-    axes = ("dtype",) if shown.kind is Kind.MISSING_OP else ("dtype", "layout", "size", "gradient")
+    axes = ("dtype",) if shown.kind is Kind.MISSING_OP else AXES
     when = find_conditions(
         best, shown.write, shown.oracle.wanted, trip.device, trip.reference, limit_s=trip.oracle.limit_s, axes=axes
     )

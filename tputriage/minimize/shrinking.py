@@ -95,8 +95,8 @@ def openings(call: Call) -> Iterator[Call]:
 
 
 def _flat(call: Call) -> Call:
-    """Contiguous, float32, no gradient."""
-    return mapped(call, lambda tensor: replace(_as_float32(tensor), layout=CONTIGUOUS, requires_grad=False))
+    """Contiguous, float32, no gradient, in memory of its own."""
+    return mapped(call, lambda tensor: replace(_as_float32(tensor), layout=CONTIGUOUS, requires_grad=False, view=None))
 
 
 def _as_float32(tensor: Tensor) -> Tensor:
@@ -108,7 +108,7 @@ def plain_values(call: Call) -> Call:
 
 
 def _plain(tensor: Tensor) -> Tensor:
-    return replace(tensor, fill=Fill.ONES if tensor.is_float or tensor.dtype == "bool" else Fill.ZEROS)
+    return replace(tensor, fill=Fill.ONES if tensor.is_float or tensor.dtype == "bool" else Fill.ZEROS, leaf=True)
 
 
 def _changed(call: Call, change: Change, numbers: Iterable[int]) -> Call:
@@ -124,11 +124,11 @@ def sizes(call: Call) -> list[int]:
 def resized(call: Call, new: dict[int, int], *, tied: bool = True) -> Call:
     """Equal sizes stay equal; with `tied`, numbers in lists that are such a size (a shape argument) follow."""
 
+    call = mapped(call, lambda tensor: _cut(tensor, tuple(new.get(size, size) for size in tensor.dims)))
+
     def walk(value: Value, inside: bool) -> Value:
         if isinstance(value, Items):
             return replace(value, items=tuple(walk(item, True) for item in value.items))
-        if isinstance(value, Tensor):
-            return _cut(value, tuple(new.get(size, size) for size in value.dims))
         counts = tied and inside and type(value) is int and value > SMALL
         return new.get(value, value) if counts and isinstance(value, int) else value
 
@@ -211,6 +211,8 @@ def _fits(fill: Fill, tensor: Tensor) -> bool:
 
 def make_contiguous(shrink: Shrink) -> None:
     shrink.one_by_one(lambda tensor: replace(tensor, layout=CONTIGUOUS), lambda tensor: tensor.layout != CONTIGUOUS)
+    shrink.one_by_one(lambda tensor: replace(tensor, view=None), lambda tensor: tensor.view is not None)
+    shrink.one_by_one(lambda tensor: replace(tensor, form=""), lambda tensor: bool(tensor.form))
 
 
 def make_float32(shrink: Shrink) -> None:

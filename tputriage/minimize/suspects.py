@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tputriage.minimize.arguments import Call, read_call
+from tputriage.minimize.arguments import Call
+from tputriage.minimize.reading import read_call
 from tputriage.model import Failure, Outcome, Phase, Signature
 from tputriage.signatures import Kind, family_of, same_bug
 from tputriage.targets.runs import failure_of
@@ -47,18 +48,20 @@ class Found:
     suspect: Suspect | None
     runs: int
     reason: str = ""
+    crashed: bool = False  # the test took the process with it
 
 
 def find_suspect(test_id: str, wanted: Signature, device: Runner, limit_s: float) -> Found:
     """The call that raised the wanted error. A late error is looked for once more with launch-blocking."""
-    suspects, reason = listen(test_id, device, limit_s)
+    answer = asked(device, Job("capture", {"test_id": test_id}, limit_s))
+    suspects, reason = _heard(answer, test_id)
     runs, first = 1, _match(suspects, wanted)
     if first is None and not reason and suspects:
         # Errors came up, but others: some functions take another way where a dispatch mode looks on.
         suspects, reason = listen(test_id, device, limit_s, operators=False)
         runs, first = 2, _match(suspects, wanted)
     if reason:
-        return Found(None, runs, reason)
+        return Found(None, runs, reason, crashed=answer.ended is Ended.CRASH)
     if first is None:
         return Found(None, runs, "no torch call of the test raised the wanted error")
     if not first.is_reader and not _is_secondary(first.failure):
@@ -79,7 +82,10 @@ def _is_secondary(failure: Failure) -> bool:
 
 def listen(test_id: str, device: Runner, limit_s: float, **how: bool) -> tuple[list[Suspect], str]:
     """(errors that calls raised in one run of the test, why there is nothing)."""
-    answer = asked(device, Job("capture", {"test_id": test_id, **how}, limit_s))
+    return _heard(asked(device, Job("capture", {"test_id": test_id, **how}, limit_s)), test_id)
+
+
+def _heard(answer: Answer, test_id: str) -> tuple[list[Suspect], str]:
     if answer.ended is not Ended.DONE:
         return [], ended_badly(answer)
     return _suspects(answer, test_id), ""
@@ -122,7 +128,16 @@ def calls_of(suspect: Suspect, device: str) -> Iterator[Call]:
     for record in _written_down(suspect.record):
         call = read_call(record, device)
         if call.is_expressible:
-            yield replace(call, then=record.get("then", ".cpu()" if suspect.deferred else ""))
+            then = record.get("then", ".cpu()" if suspect.deferred else "")
+            yield replace(call, then=then, index=record.get("index", -1))
+
+
+def _differentiable(made: Any) -> int:
+    """Which of several results a gradient goes through; -1 where there is one."""
+    if not isinstance(made, Mapping) or made["is"] not in ("tuple", "list"):
+        return -1
+    grown = [isinstance(item, Mapping) and bool(item.get("requires_grad")) for item in made["items"]]
+    return grown.index(True) if True in grown else -1
 
 
 def _written_down(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -131,7 +146,7 @@ def _written_down(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     if public is not None and not public["name"].endswith(STARTERS):
         yield public
     if forward is not None:
-        yield {**forward, "then": "backward"}
+        yield {**forward, "then": "backward", "index": _differentiable(forward.get("made"))}
     if aten is not None:
         for name in aten["also"]:
             yield {**aten, "name": name}

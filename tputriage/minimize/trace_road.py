@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tputriage.minimize.arguments import Call, Tensor, read_call
+from tputriage.minimize.arguments import Call, Tensor
+from tputriage.minimize.reading import read_call
 from tputriage.minimize.shrinking import Oracle, plain_values, without_options
-from tputriage.minimize.writing import Names, assembled, expression, made, statement
+from tputriage.minimize.writing import Names, assembled, assigned, expression, statement
 
 LONGEST = 64  # calls in the longest program that is tried
 
@@ -79,7 +80,7 @@ def write(program: Program, device: str) -> str:
         for tensor in step.call.tensors:
             if tensor.id not in names.given:
                 names.add(tensor, "")
-                lines.append(f"{names.given[tensor.id]} = {made(tensor)}")
+                lines.append(assigned(tensor, names))
         lines.append(_line(step, names, device))
     return assembled(lines, device)
 

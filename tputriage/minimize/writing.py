@@ -1,29 +1,29 @@
 """A call as the lines of a script that a person would write: inputs first, each with a short name, then the call.
 
-Layouts are written as what makes them (`.T`, `[:, ::2]`, `memory_format=`), never as raw strides where they have
-a name. The text is asked of the oracle as it is; `emit` gives the last one its header.
+The text is asked of the oracle as it is; `emit` gives the last one its header.
 """
 
 from __future__ import annotations
 
 import builtins
 import keyword
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import prod
 
 from tputriage.minimize.arguments import (
     Call,
     Device,
-    Fill,
+    Generator,
     Items,
     Name,
     Opaque,
+    Pairs,
     Slice,
     Tensor,
     Value,
-    Way,
+    tensors_of,
 )
+from tputriage.minimize.making import made
 from tputriage.minimize.wrapping import wrapped
 
 PREAMBLE = "import sys\n\nimport torch\n\n"
@@ -65,8 +65,21 @@ class Names:
 def script_of(call: Call, device: str) -> str:
     """The whole script for a call that raises."""
     names = names_for(call)
-    lines = [f"{names.given[tensor.id]} = {made(tensor)}" for tensor in call.tensors]
+    lines = [assigned(tensor, names) for tensor in call.tensors]
     return assembled([*lines, *statement(call, names, device)], device)
+
+
+def assigned(tensor: Tensor, names: Names, *, on_cpu: bool = False) -> str:
+    """The line that makes the tensor."""
+    text = viewed(tensor, names) if tensor.view else made(tensor, on_cpu=on_cpu)
+    return f"{names.given[tensor.id]} = {text}"
+
+
+def viewed(tensor: Tensor, names: Names) -> str:
+    """The view of what the tensor lies in."""
+    assert tensor.view is not None
+    grows = tensor.requires_grad and not tensor.view.base.requires_grad
+    return names.given[tensor.view.base.id] + tensor.view.text + (".requires_grad_()" if grows else "")
 
 
 def assembled(lines: Iterable[str], device: str) -> str:
@@ -85,10 +98,15 @@ def names_for(call: Call) -> Names:
 
 def _name_all(value: Value, wish: str, names: Names) -> None:
     if isinstance(value, Tensor):
+        if value.view:
+            names.add(value.view.base, "")
         names.add(value, wish)
     elif isinstance(value, Items):
         for item in value.items:
             _name_all(item, "", names)
+    elif isinstance(value, Pairs):
+        for key, item in value.items:
+            _name_all(item, key, names)
 
 
 def statement(call: Call, names: Names, device: str) -> list[str]:
@@ -105,6 +123,14 @@ def statement(call: Call, names: Names, device: str) -> list[str]:
 
 
 def expression(call: Call, names: Names, device: str) -> str:
+    if call.compiled:
+        inside = {leaf.id for value in (*call.args, *call.kwargs.values()) for leaf in tensors_of(value)}
+        given = ", ".join(names.given[number] for number in sorted(inside, key=list(names.given).index))
+        return f"torch.compile(lambda {given}: {_eager(call, names, device)})({given})"
+    return _eager(call, names, device)
+
+
+def _eager(call: Call, names: Names, device: str) -> str:
     args = [text_of(value, names, device) for value in call.args]
     kwargs = [f"{key}={text_of(value, names, device)}" for key, value in call.kwargs.items()]
     if not call.name.startswith("torch.Tensor."):
@@ -141,12 +167,16 @@ def text_of(value: Value, names: Names, device: str) -> str:
         if value.is_list:
             return f"[{inner}]"
         return f"({inner},)" if len(value.items) == 1 else f"({inner})"
+    if isinstance(value, Pairs):
+        return f"{{{', '.join(f'{_quoted(key)}: {text_of(item, names, device)}' for key, item in value.items)}}}"
     return _scalar(value, device)
 
 
 def _scalar(value: Value, device: str) -> str:
     if isinstance(value, Device):
         return "device" if value.text.split(":")[0] == device else f'"{value.text}"'
+    if isinstance(value, Generator):
+        return f"torch.Generator({'device' if value.on_device else ''})"
     if isinstance(value, Slice):
         start, stop, step = ("" if part is None else str(part) for part in value.parts)
         return f"{start}:{stop}" + (f":{step}" if step else "")
@@ -158,99 +188,3 @@ def _scalar(value: Value, device: str) -> str:
 def _quoted(text: str) -> str:
     plain = repr(text)
     return f'"{plain[1:-1]}"' if plain[0] == "'" and '"' not in plain else plain
-
-
-def made(tensor: Tensor, *, on_cpu: bool = False) -> str:
-    """The expression that makes the tensor; `on_cpu` leaves the device out."""
-    place = ", device=device" if tensor.on_device and not on_cpu else ""
-    base, after = _undo(tensor)
-    leaf = tensor.requires_grad and not after
-    text = _filled(tensor, base, place + (", requires_grad=True" if leaf else "")) + after
-    if tensor.requires_grad and not leaf:
-        text += ".requires_grad_()"
-    return text
-
-
-def _undo(tensor: Tensor) -> tuple[tuple[int, ...], str]:
-    """(dimensions of the tensor to make first, what to do to it to get the layout)."""
-    layout, dims = tensor.layout, tensor.dims
-    if layout.way is Way.PERMUTED:
-        return _undo_order(dims, layout.order)
-    if layout.way is Way.EXPANDED:
-        base = tuple(1 if place in layout.order else size for place, size in enumerate(dims))
-        return base, f".expand({', '.join(map(str, dims))})"
-    if layout.way is Way.SLICED:
-        return (*dims[:-1], dims[-1] * layout.step), f"[{', '.join([':'] * (len(dims) - 1) + [f'::{layout.step}'])}]"
-    if layout.way is Way.CUT:
-        return (*dims[:-1], dims[-1] + 1), f"[{', '.join([':'] * (len(dims) - 1) + [':-1'])}]"
-    if layout.way is Way.OFFSET:
-        return (dims[0] + 1, *dims[1:]), "[1:]"
-    if layout.way is Way.RAW:
-        reach = sum((size - 1) * stride for size, stride in zip(dims, layout.strides, strict=True)) + layout.offset + 1
-        offset = f", {layout.offset}" if layout.offset else ""
-        return (reach,), f".as_strided({dims}, {layout.strides}{offset})"
-    return dims, ""
-
-
-def _undo_order(dims: tuple[int, ...], order: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
-    rank = len(dims)
-    if order == (0, *range(2, rank), 1) and rank in (4, 5):
-        return dims, f".to(memory_format=torch.channels_last{'_3d' if rank == 5 else ''})"
-    base = tuple(dims[place] for place in order)
-    moved = [place for place in range(rank) if order[place] != place]
-    if len(moved) == 2:
-        if rank == 2:
-            return base, ".T"
-        return base, ".mT" if moved == [rank - 2, rank - 1] else f".transpose({moved[0]}, {moved[1]})"
-    return base, f".permute({', '.join(str(order.index(place)) for place in range(rank))})"
-
-
-def _filled(tensor: Tensor, dims: tuple[int, ...], place: str) -> str:
-    dtype = "" if tensor.dtype in _DEFAULTS.get(tensor.fill, ("float32",)) else f", dtype=torch.{tensor.dtype}"
-    sizes = ", ".join(map(str, dims)) if dims else "()"
-    if tensor.fill is Fill.VALUES and prod(dims) == len(tensor.values):
-        return _literal(tensor, dims, place)
-    if tensor.fill is Fill.FULL:
-        shown = f"({sizes},)" if len(dims) == 1 else f"({sizes})" if dims else "()"
-        inferred = tensor.dtype in ("float32", "int64", "bool")
-        return f"torch.full({shown}, {_element(tensor.values[0])}{'' if inferred else dtype}{place})"
-    if tensor.fill is Fill.EYE and len(dims) >= 2:
-        batch = f".expand({sizes})" if len(dims) > 2 else ""
-        return f"torch.eye({', '.join(map(str, dict.fromkeys(dims[-2:])))}{dtype}{place}){batch}"
-    if tensor.fill is Fill.ARANGE:
-        shape = f".reshape({sizes})" if len(dims) != 1 else ""
-        end = f"{prod(dims)}.0" if tensor.dtype == "float32" else str(prod(dims))
-        return f"torch.arange({end}{dtype}{place}){shape}"
-    maker = tensor.fill.value if tensor.fill in _MAKERS else "ones"
-    if not dims and maker in _SCALARS and tensor.dtype in _SCALARS[maker]:
-        return f"torch.tensor({_SCALARS[maker][tensor.dtype]}{place})"
-    return f"torch.{maker}({sizes}{dtype}{place})"
-
-
-_MAKERS = (Fill.ONES, Fill.ZEROS, Fill.RANDN, Fill.RAND)
-_DEFAULTS = {Fill.ARANGE: ("float32", "int64"), Fill.VALUES: ("float32", "int64", "bool", "complex64")}
-_SCALARS: Mapping[str, Mapping[str, str]] = {
-    "ones": {"float32": "1.0", "int64": "1", "bool": "True"},
-    "zeros": {"float32": "0.0", "int64": "0", "bool": "False"},
-}
-
-
-def _literal(tensor: Tensor, dims: tuple[int, ...], place: str) -> str:
-    dtype = "" if tensor.dtype in _DEFAULTS[Fill.VALUES] and tensor.values else f", dtype=torch.{tensor.dtype}"
-    if not tensor.values:
-        return f"torch.empty({', '.join(map(str, dims)) or '()'}{dtype}{place})"
-    return f"torch.tensor({_nested([_element(value) for value in tensor.values], dims)}{dtype}{place})"
-
-
-def _nested(elements: Sequence[str], dims: Sequence[int]) -> str:
-    if not dims:
-        return elements[0]
-    size = len(elements) // dims[0]
-    rows = [_nested(elements[start : start + size], dims[1:]) for start in range(0, len(elements), size)]
-    return f"[{', '.join(rows)}]"
-
-
-def _element(value: object) -> str:
-    if isinstance(value, str):  # nan, inf and complex numbers come as text
-        return value if value.startswith("(") or value.endswith("j") else f'float("{value}")'
-    return repr(value)

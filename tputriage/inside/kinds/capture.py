@@ -1,7 +1,8 @@
 """One test, or one script, with every torch call listened to: {"test_id"} or {"source"}, and "watched": [numbers].
 
 "operators": false leaves the aten operators out, since some functions do something else under a dispatch mode;
-"blocking": true makes the device finish each call, so that an error comes up where it is made.
+"blocking": true makes the device finish each call, so that an error comes up where it is made; "journal" is a
+file that holds the call under way, for a test that takes the process with it.
 
 {"outcome", "failures", "raised", "seen", "calls", "history"}: `raised` are the errors that calls raised in
 the order they came up, each with the innermost aten operator and the outermost public call it passed through,
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..ops_journal import Journal
 from ..ops_record import Recorder
 from ..running import run_script, run_test
 
@@ -27,6 +29,7 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         payload.get("watched", ()),
         operators=payload.get("operators", True),
         blocking=payload.get("blocking", False),
+        journal=Journal(payload["journal"]) if payload.get("journal") else None,
     )
     if "source" in payload:
         said = run_script(payload["source"], argv=[session.device], around=recorder.listening)
