@@ -156,6 +156,7 @@ def test_what_an_emulator_with_attention_kernels_reported_is_rerun_with_them():
     _, found, (device_runner, _) = run([bucket_of(A, message=SECONDARY)], device, settled=[settled])
     assert [(bucket.tests, verdict.kind.value) for bucket, verdict in found] == [((B, A), "infra"), ((), "infra")]
     assert len(device_runner.jobs) == 1
+    assert [run.knobs.keys() >= {BLOCKING, KERNELS} for run in found[0][1].runs] == [True]
 
 
 def test_a_report_without_a_missing_kernel_is_rerun_without_attention_kernels():

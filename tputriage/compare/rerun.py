@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from tputriage.compare.casebook import BLOCKING, KERNELS, Rules
 from tputriage.compare.desk import Desk, Question, Side
+from tputriage.compare.evidence import slim
 from tputriage.compare.inquiry import Findings, Inquiry, investigate
 from tputriage.compare.judge import judge_moved
 from tputriage.compare.machine import Watch
@@ -71,22 +72,35 @@ def compare(
             settings=settings,
         )
         watch = Watch()
-        homes, masked = _unmask(desk, [*buckets, *settled], rules, watch)
-        rules = replace(rules, masked=masked)
+        found = _unmask(desk, [*buckets, *settled], rules, watch)
+        rules = replace(rules, masked=found.masked)
         unchanged = {id(bucket) for bucket in settled}
-        asked = [bucket for bucket in homes if id(bucket) not in unchanged]
-        kept = {bucket.id for bucket in homes}
-        for number, finding in enumerate(_inquire(desk, asked, rules, watch)):
+        asked = [bucket for bucket in found.homes if id(bucket) not in unchanged]
+        kept = {bucket.id for bucket in found.homes}
+        for number, (bucket, verdict) in enumerate(_inquire(desk, asked, rules, watch)):
             if on_progress:
-                on_progress(min(number + 1, len(asked)), len(asked), finding[0].title)
-            yield finding
+                on_progress(min(number + 1, len(asked)), len(asked), bucket.title)
+            yield bucket, found.with_evidence(bucket, verdict)
         for bucket in buckets:
             if bucket.id not in kept:
-                yield judge_moved(bucket, homes)
+                yield judge_moved(bucket, found.homes)
 
 
-def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules, watch: Watch) -> tuple[list[Bucket], frozenset[str]]:
-    """(the buckets with each hidden error in that of its real one, the tests that show theirs with blocking only)."""
+@dataclass(frozen=True, slots=True)
+class _Unmasked:
+    """What came of the reruns for real errors."""
+
+    homes: list[Bucket]  # each hidden error is in the bucket of its real one
+    runs: Mapping[str, Run]  # of each test that showed its real error
+    masked: frozenset[str]  # tests that show it with launch-blocking only
+
+    def with_evidence(self, bucket: Bucket, verdict: Verdict) -> Verdict:
+        """The verdict with the runs that brought tests to this bucket; they count for no rate."""
+        brought = [self.runs[test] for test in bucket.tests if test in self.runs]
+        return replace(verdict, runs=slim((*verdict.runs, *brought))) if brought else verdict
+
+
+def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules, watch: Watch) -> _Unmasked:
     hidden = [failure for bucket in buckets if bucket.signature.family in TELL_MORE for failure in bucket.failures]
     reported = {failure.test_id: family_of(failure).name for failure in hidden}
     blocking = {**BLOCKING, **(KERNELS if _had_kernels(buckets) else {})}
@@ -98,14 +112,15 @@ def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules, watch: Watch) -
         ],
     )
     real: dict[str, Failure] = {}
+    runs: dict[str, Run] = {}
     while desk.open:
         _, run = desk.get()
         watch.look(run)
         if run.outcome.is_failure and run.failure is not None and TELL_MORE[reported[run.test_id]](run.failure):
-            real[run.test_id] = run.failure
+            real[run.test_id], runs[run.test_id] = run.failure, run
     found = [(failure, real[failure.test_id]) for failure in hidden if failure.test_id in real]
     masked = frozenset(test for test in real if reported[test] == SECONDARY)
-    return rehome(buckets, found) if found else list(buckets), masked
+    return _Unmasked(rehome(buckets, found) if found else list(buckets), runs, masked)
 
 
 def _had_kernels(buckets: Sequence[Bucket]) -> bool:
