@@ -118,7 +118,7 @@ def test_a_gradient_on_a_view_is_asked_for_last():
 
 def test_a_long_line_is_broken_at_its_brackets():
     line = f"actual = torch.f({', '.join(f'argument_{n}.to(device)' for n in range(6))})[1]"
-    assert all(len(part) <= 100 for part in wrapped(line).splitlines())
+    assert all(len(part) <= 88 for part in wrapped(line).splitlines())
     assert wrapped(line).splitlines()[-1] == ")[1]"
 
 

@@ -26,9 +26,14 @@ class Aimed:
 
     def __call__(self, source: str, /) -> bool:
         if source not in self._known:
-            if self._oracle.exhausted:
-                return False
-            self._known[source] = self._fails(source) and self._passes(source)
+            question = f"{self.wanted.key} {self._operator}\n{source}"
+            told = self._oracle.memory.get(question)
+            if told is None:
+                if self._oracle.exhausted:
+                    return False
+                told = self._fails(source) and self._passes(source)
+                self._oracle.memory.keep(question, told)
+            self._known[source] = told
         return self._known[source]
 
     def run(self, source: str, runner: Runner) -> Run:

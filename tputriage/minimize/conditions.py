@@ -24,6 +24,7 @@ AXES = ("dtype", "layout", "size", "gradient", "mode")
 # How each axis is spoken of: what stands before its values, and how it is named where it makes no difference.
 BEFORE = {"dtype": "for ", "layout": "for ", "size": "for "}
 ALIKE = {"gradient": "with and without requires_grad", "mode": "eager and compiled"}
+NAMED = {"mode": "compiling"}
 WORDS = {
     Way.CONTIGUOUS: "contiguous input",
     Way.PERMUTED: "permuted input",
@@ -150,8 +151,14 @@ def _sizes(call: Call) -> Iterator[Variation]:
     if known[0] not in SIZES:
         yield Variation("size", _size(known[0]), call)
     for size in SIZES:
-        yield Variation("size", _size(size), resized(call, dict.fromkeys(known, size)))
-        yield Variation("size", _size(size), resized(call, {known[0]: size}))
+        for new in (dict.fromkeys(known, size), {known[0]: size}):
+            yield Variation("size", _size(size), _with_values(resized(call, new), call))
+
+
+def _with_values(call: Call, original: Call) -> Call:
+    """Tensors whose values decide stay as they were."""
+    kept = {tensor.id: tensor for tensor in original.tensors if tensor.fill is Fill.VALUES}
+    return mapped(call, lambda tensor: kept.get(tensor.id, tensor))
 
 
 def _size(size: int) -> str:
@@ -204,7 +211,8 @@ def statement(known: Sequence[tuple[str, str, str]]) -> str:
             free.append(axis)
     if not deciding:
         return f"fails {_always(free)}" if free else ""
-    alike = [f"{_joined(free, 'and')} make{'s' if len(free) == 1 else ''} no difference"] if free else []
+    named = [NAMED.get(axis, axis) for axis in free]
+    alike = [f"{_joined(named, 'and')} make{'s' if len(free) == 1 else ''} no difference"] if free else []
     return "; ".join([*filter(None, deciding), *alike])
 
 

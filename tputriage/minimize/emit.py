@@ -18,7 +18,7 @@ from tputriage.signatures import unstamped
 
 TEMPLATE = "repro.py.j2"
 LONGEST = 320  # characters of a message in the header; the issue has the rest
-WIDTH = 100
+WIDTH = 88
 SHOWN = ("torch", "torch_tpu", "libtpu", "python")
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Protocol
 
+from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import same_bug, sign
@@ -60,11 +61,13 @@ class Interesting:
         max_runs: int | None = None,
         guard: Callable[[str], bool] = lambda source: True,
         asks: int = 1,
+        memory: Memory | None = None,
     ) -> None:
         self.wanted = wanted
         self.device = device
         self.reference = reference
         self.limit_s = limit_s
+        self.memory = memory or Memory()  # of what was answered before a run was interrupted
         self.runs = 0  # executions on either target
         self.findings: list[Failure] = []  # failures of another kind, one a signature
         self._guard = guard
@@ -89,6 +92,7 @@ class Interesting:
     def first(self, sources: Sequence[str], /) -> int | None:
         """Index of the first interesting one, or None; free slots of the device try those behind it meanwhile."""
         keys = [self._key(source) for source in sources]
+        self._remember(keys)
         todo = [place for place, key in enumerate(keys) if key and key not in self._known]
         with closing(self._matching(sources, todo)) as matching:
             matched: set[int] = set()
@@ -102,6 +106,12 @@ class Interesting:
                     return place
         return None
 
+    def _remember(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            told = self.memory.get(f"{self.wanted.key} {key}") if key and key not in self._known else None
+            if told is not None:
+                self._known[key] = told
+
     def _key(self, source: str) -> str:
         """The candidate's normal form; "" for one that is not worth a run."""
         key = normal_form(source)
@@ -114,6 +124,8 @@ class Interesting:
     def _verdict(self, key: str, source: str, matched: bool, unasked: bool) -> bool:
         if key not in self._known and not unasked:
             self._known[key] = matched and self._passes(source)
+            if not self.exhausted:
+                self.memory.keep(f"{self.wanted.key} {key}", self._known[key])
         return self._known.get(key, False)
 
     def _matching(self, sources: Sequence[str], places: Sequence[int]) -> Generator[tuple[int, bool], None, None]:

@@ -48,6 +48,7 @@ class Trip:
     oracle: Interesting
     limit_s: float
     say: Say
+    on_better: Say
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,14 @@ def take_op_road(
     limit_s: float = 120.0,
     explain: bool = True,
     say: Say = lambda said: None,
+    on_better: Say = lambda source: None,
 ) -> Road:
     """The shortest script that one call of the test gives, or why there is none.
 
-    `explain` adds the counterfactual run and the grid of conditions.
+    `explain` adds the counterfactual run and the grid of conditions. `on_better` gets every script that fails as
+    wanted, each smaller than the one before.
     """
-    trip = Trip(test_id, wanted, device, reference, interesting, limit_s, say)
+    trip = Trip(test_id, wanted, device, reference, interesting, limit_s, say, on_better)
     say("op road: listening to the test")
     found = find_suspect(test_id, wanted, device, limit_s)
     runs, suspect = found.runs, found.suspect
@@ -112,7 +115,7 @@ def _show_error(trip: Trip, suspect: Suspect) -> Shown | None:
         return script_of(call, device)
 
     for call, level in _calls(suspect, device):
-        shrink = Shrink(write, oracle)
+        shrink = Shrink(write, oracle, on_better=trip.on_better)
         if _shrunk(trip, shrink, call):
             actual = _actual(suspect.failure)
             return Shown(shrink, write, oracle, actual, RETURNS, suspect.names, kind, level)
@@ -165,7 +168,7 @@ def _show_departure(trip: Trip, found: Sequence[Departure]) -> Shown | None:
         if not matches and not prove(trip.test_id, trip.wanted, names, trip.device, trip.limit_s).said:
             continue
         oracle = Aimed(trip.oracle, trip.wanted if matches else sign(failure), failure)
-        shrink = Shrink(write, oracle)
+        shrink = Shrink(write, oracle, on_better=trip.on_better)
         if _shrunk(trip, shrink, departure.call):
             return Shown(shrink, write, oracle, departure.says, "as on CPU", names, family_of(failure).kind)
     return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
+from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import tells_the_device
 from tputriage.minimize.op_road import take_op_road
 from tputriage.minimize.test_road import run_script, said_by, take_test_road
@@ -36,6 +37,7 @@ class Case:
     budget_s: float
     on_progress: Callable[[str], None] = lambda said: None
     on_better: Callable[[str], None] = lambda source: None
+    memory: Memory = field(default_factory=Memory)
 
 
 @dataclass
@@ -52,7 +54,14 @@ class Trip:
         """An oracle with its share of what is left of the budget."""
         case = self.case
         left = max(1.0, case.budget_s - (time.monotonic() - self.started))
-        return Interesting(case.wanted, case.device, case.reference, limit_s=case.limit_s, deadline_s=left * share)
+        return Interesting(
+            case.wanted,
+            case.device,
+            case.reference,
+            limit_s=case.limit_s,
+            deadline_s=left * share,
+            memory=case.memory,
+        )
 
 
 def take_roads(case: Case) -> tuple[Draft | None, Trip]:
@@ -78,6 +87,7 @@ def _op_road(case: Case, oracle: Interesting) -> Road:
         oracle,
         limit_s=case.limit_s,
         say=case.on_progress,
+        on_better=case.on_better,
     )
     if road.draft is None:
         return road

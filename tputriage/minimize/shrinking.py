@@ -38,10 +38,17 @@ class Oracle(Protocol):
 class Shrink:
     """The smallest call known to fail as wanted, and the ways to a smaller one."""
 
-    def __init__(self, write: Callable[[Call], str], oracle: Oracle, most: int = MOST_QUESTIONS) -> None:
+    def __init__(
+        self,
+        write: Callable[[Call], str],
+        oracle: Oracle,
+        most: int = MOST_QUESTIONS,
+        on_better: Callable[[str], None] = lambda source: None,
+    ) -> None:
         self._write = write
         self._oracle = oracle
         self._left = most
+        self._on_better = on_better
         self._asked: set[str] = set()
         self.best: Call | None = None
 
@@ -64,6 +71,7 @@ class Shrink:
         if not self._oracle(source):
             return False
         self.best = call
+        self._on_better(source)
         return True
 
     def shrink(self) -> None:

@@ -13,7 +13,7 @@ from tputriage.minimize.arguments import Call
 from tputriage.minimize.reading import read_call
 from tputriage.model import Failure, Outcome, Phase, Signature
 from tputriage.signatures import Kind, family_of, same_bug
-from tputriage.targets.runs import failure_of
+from tputriage.targets.runs import death_message, failure_of
 from tputriage.targets.seam import Answer, Ended, Job, Runner
 
 # Public calls that only start the backward pass: the call to blame is one of the forward pass.
@@ -111,8 +111,9 @@ def asked(runner: Runner, job: Job) -> Answer:
 
 
 def ended_badly(answer: Answer) -> str:
-    last = answer.last_words.strip().splitlines()[-1:] or ["no word was left"]
-    return f"the test ended by {answer.ended} while it was listened to: {last[0]}"
+    last = death_message(answer.last_words, answer.signal) if answer.ended is Ended.CRASH else answer.last_words
+    said = (last.strip().splitlines() or ["no word was left"])[-1]
+    return f"the test ended by {answer.ended} while it was listened to: {said}"
 
 
 def _told(record: Mapping[str, Any], failures: Sequence[Failure], test_id: str) -> Failure:

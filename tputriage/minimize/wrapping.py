@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WIDTH = 100
+WIDTH = 88
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 

@@ -13,6 +13,7 @@ from tputriage.console import Done, Steps, progress
 from tputriage.errors import InputError
 from tputriage.minimize.draft import Draft
 from tputriage.minimize.emit import finish
+from tputriage.minimize.memory import Memory
 from tputriage.minimize.roads import VERIFICATIONS, Case, Trip, not_reproduced, settle, take_roads
 from tputriage.model import Dossier, Repro, ReproStatus, Run, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
@@ -112,7 +113,16 @@ def _case(
         limit_s=place.settings.limit_s,
         budget_s=budget_s,
         on_better=lambda source: _keep_draft(store, dossier.bucket.id, source),
+        memory=Memory(
+            store.folder / "repros" / f"{dossier.bucket.id}.asked", about=partial(_about, place, test, pair[0])
+        ),
     )
+
+
+def _about(place: Place, test: str, device: Runner) -> str:
+    """What answers of the oracle hold for."""
+    versions = device_versions(place, getattr(device, "versions", {}))
+    return " ".join([test, device.target.name, *(f"{name}={versions[name]}" for name in sorted(versions))])
 
 
 def _keep_draft(store: Store, bucket_id: str, source: str) -> None:
@@ -124,6 +134,8 @@ def _minimize_one(store: Store, place: Place, dossier: Dossier, case: Case) -> R
     draft, trip = take_roads(case)
     repro = _verified(store, place, dossier, draft, trip) if draft else not_reproduced(dossier.bucket, trip)
     store.save_repro(repro)
+    case.memory.forget()
+    (store.folder / "repros" / f"{dossier.bucket.id}.draft.py").unlink(missing_ok=True)
     return repro
 
 
