@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib.metadata
 import inspect
 import os
+import re
 import sys
 import unittest
 from collections.abc import Mapping, Sequence
@@ -46,7 +47,7 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
     return {
         "file": fixtures.file_of(function),
         "module_file": fixtures.file_of(item.module),
-        "class": item.cls.__name__ if item.cls else "",
+        "class": item.cls.__qualname__.rpartition("<locals>.")[2] if item.cls else "",
         "class_file": fixtures.file_of(item.cls) if item.cls else "",
         "class_made": _class_made(item.cls, item.module, speller) if item.cls else None,
         "function": function.__name__ if expanded else getattr(item, "originalname", None) or function.__name__,
@@ -81,7 +82,10 @@ def _expanded(item: Any) -> tuple[Any, dict[str, Any]] | None:
 
 
 def _place(item: Any, name: str, value: Any) -> dict[str, Any] | None:
-    """Where in its list of values a parameter stands."""
+    """Where in its list of values a parameter stands; `parameterized` puts it into the test's name."""
+    if expanded := _expanded(item):
+        number = re.match(rf"{re.escape(expanded[0].__name__)}_(\d+)", item.name)
+        return {"index": int(number[1]), "wrapped": False} if number else None
     for mark in item.iter_markers("parametrize"):
         names = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
         values = mark.args[1] if len(mark.args) > 1 else mark.kwargs.get("argvalues", ())

@@ -80,7 +80,8 @@ class Driver:
         if not told["class"]:
             return
         made = told["class_made"]
-        self._kind = self._made_class(made) if made else self._named(told["class"], told["class_file"])
+        outer, *inner = told["class"].split(".")
+        self._kind = self._made_class(made) if made else ".".join([self._named(outer, told["class_file"]), *inner])
         name = told["function"]
         self._line(f'case = {self._kind}("{name}")' if told["unittest"] else f"case = {self._kind}()")
         self._case = "case."
@@ -113,7 +114,13 @@ class Driver:
             owner = self._kind if name.endswith(("Class", "_class")) else "case"
             self._line(f"{owner}.{name}({'case.' + told['function'] if takes else ''})")
             if name in ("tearDown", "tearDownClass") and told["unittest"]:
-                self._line("case.doCleanups()" if owner == "case" else f"{owner}.doClassCleanups()")
+                self._cleanups("case._cleanups" if owner == "case" else f"{owner}._class_cleanups")
+
+    def _cleanups(self, held: str) -> None:
+        """unittest's own `doCleanups` keeps what a cleanup raises for the result of a run."""
+        self._line(f"while {held}:")
+        self._line(f"    function, args, kwargs = {held}.pop()")
+        self._line("    function(*args, **kwargs)")
 
     def _takes(self, name: str) -> bool:
         nodes = self._module(self._told["module_file"], name).bound.get(name, ())

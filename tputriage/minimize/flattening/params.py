@@ -9,14 +9,17 @@ from typing import Any
 from tputriage.minimize.flattening.suite import OwnModule
 from tputriage.minimize.trees import DEFINITIONS, Definition
 
+GIVING = ("parametrize", "parameterized.expand")
+
 
 def parameter(module: OwnModule, told: Mapping[str, Any], name: str) -> ast.expr | None:
-    """The entry of a `parametrize` mark of the test, its class or its module."""
+    """The entry of a `parametrize` mark of the test, its class or its module, or of `parameterized.expand`."""
     place = told["unwritten"].get(name)
     for decorator in _decorators(module, told["class"], told["function"]) if place else ():
-        names = _names(decorator)
-        if name in names and len(decorator.args) > 1:
-            return _entry(decorator.args[1], place, names.index(name), len(names))
+        expands = ast.unparse(decorator.func).endswith("expand")
+        names = told["arguments"] if expands else _names(decorator)
+        if name in names and len(decorator.args) > 1 - expands:
+            return _entry(decorator.args[1 - expands], place, names.index(name), len(names))
     return None
 
 
@@ -36,9 +39,9 @@ def _decorators(module: OwnModule, kind: str, function: str) -> Iterator[ast.Cal
     found = [node for node in ast.walk(module.tree) if isinstance(node, DEFINITIONS)]
     owners: list[Definition] = [node for node in found if node.name == function]
     for node in [*owners, *(node for node in found if node.name == kind), *found]:
-        yield from (call for call in _calls(node.decorator_list) if ast.unparse(call.func).endswith("parametrize"))
+        yield from (call for call in _calls(node.decorator_list) if ast.unparse(call.func).endswith(GIVING))
     for mark in module.bound.get("pytestmark", ()):
-        yield from (call for call in _calls([mark]) if ast.unparse(call.func).endswith("parametrize"))
+        yield from (call for call in _calls([mark]) if ast.unparse(call.func).endswith(GIVING))
 
 
 def _calls(nodes: Sequence[ast.AST]) -> list[ast.Call]:

@@ -38,7 +38,7 @@ PLAIN: Mapping[str, Plain] = {
     ),
     "tmp_path_factory": Plain(
         (
-            f"{{name}} = pytest.TempPathFactory({FOLDER} / 'base', 3, 'all', callable, _ispytest=True)",
+            f"{{name}} = pytest.TempPathFactory({FOLDER} / 'base', 3, 'all', print, _ispytest=True)",
             "{name}.getbasetemp()",
         ),
         ("import pytest", *FOLDER_IMPORTS),

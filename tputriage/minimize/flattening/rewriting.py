@@ -170,8 +170,8 @@ class Rewriter(ast.NodeTransformer):
             return ITSELF
         assert isinstance(node, ast.ImportFrom)
         alias = next(alias for alias in node.names if (alias.asname or alias.name) == name)
-        other = self._suite.by_name[absolute(self._module, node)]
-        return self._name_of(other, alias.name)
+        other = self._suite.module(absolute(self._module, node))
+        return self._name_of(other, alias.name) if other else name
 
     def _own_names(self, node: ast.AST) -> set[str]:
         if not isinstance(node, ast.Import | ast.ImportFrom) or any(alias.name == "*" for alias in node.names):

@@ -73,6 +73,25 @@ class Suite:
     by_name: dict[str, OwnModule] = field(default_factory=dict)
     by_file: dict[str, OwnModule] = field(default_factory=dict)
 
+    def module(self, name: str) -> OwnModule | None:
+        """The module of that name; one that only a function imports is read from beside the others."""
+        package = name.rpartition(".")[0]
+        beside = next((other for other in self.by_name.values() if other.package == package), None) if package else None
+        if name not in self.by_name and beside is not None:
+            place = Path(beside.file).parent / name.rpartition(".")[2]
+            for file in (place.with_suffix(".py"), place / "__init__.py"):
+                if file.is_file():
+                    self.add(str(file), {"name": name, "devices": {}})
+        return self.by_name.get(name)
+
+    def add(self, file: str, about: Mapping[str, Any]) -> None:
+        try:
+            tree = ast.parse(Path(file).read_text("utf-8"))
+        except (OSError, SyntaxError, ValueError):
+            return
+        module = OwnModule(about["name"], file, tree, about["devices"], _bound(tree))
+        self.by_name[module.name] = self.by_file[file] = module
+
     def meaning(self, module: OwnModule, name: str, stars: int = MOST_STARS) -> Meaning | None:
         """What the name stands for there; None for a builtin."""
         nodes = module.bound.get(name)
@@ -104,11 +123,11 @@ class Suite:
         return self._submodule(outer, node.attr) if outer and isinstance(node, ast.Attribute) else None
 
     def _submodule(self, module: OwnModule, name: str) -> OwnModule | None:
-        return None if name in module.bound else self.by_name.get(f"{module.name}.{name}")
+        return None if name in module.bound else self.module(f"{module.name}.{name}")
 
     def _starred(self, module: OwnModule, name: str, stars: int) -> Meaning | None:
         for node in stars_of(module) if stars else ():
-            other = self.by_name.get(absolute(module, node))
+            other = self.module(absolute(module, node))
             if other is not None and (found := self.meaning(other, name, stars - 1)) is not None:
                 return found
         return None
@@ -116,9 +135,10 @@ class Suite:
     def _from(self, module: OwnModule, node: ast.ImportFrom, name: str) -> Meaning | None:
         alias = next(alias for alias in node.names if (alias.asname or alias.name) == name)
         place = absolute(module, node)
-        submodule = self.by_name.get(f"{place}.{alias.name}")
-        if place in self.by_name and self.by_name[place] is not module:
-            found = self.meaning(self.by_name[place], alias.name)
+        owner = self.module(place)
+        found = self.meaning(owner, alias.name) if owner is not None and owner is not module else None
+        submodule = None if found else self.module(f"{place}.{alias.name}")
+        if owner is not None and owner is not module:
             return found or (Module(submodule) if submodule else None)
         if submodule is not None:
             return Module(submodule)
@@ -127,8 +147,8 @@ class Suite:
     def _import(self, node: ast.Import, name: str) -> Meaning:
         alias = next(alias for alias in node.names if (alias.asname or alias.name).split(".")[0] == name)
         target = alias.name if alias.asname else alias.name.split(".")[0]
-        if target in self.by_name:
-            return Module(self.by_name[target])
+        if (own := self.module(target)) is not None:
+            return Module(own)
         inside = next((other for full, other in self.by_name.items() if full.startswith(f"{target}.")), None)
         if inside is not None and not alias.asname:  # a folder without an __init__.py
             return Module(OwnModule(target, "", ast.Module([], []), {}, {}))
@@ -152,12 +172,7 @@ def read_suite(told: Mapping[str, Any]) -> Suite:
     """The modules that the job kind `describe` names; one that cannot be read is left out."""
     suite = Suite()
     for file, about in told.items():
-        try:
-            tree = ast.parse(Path(file).read_text("utf-8"))
-        except (OSError, SyntaxError, ValueError):
-            continue
-        module = OwnModule(about["name"], file, tree, about["devices"], _bound(tree))
-        suite.by_name[module.name] = suite.by_file[file] = module
+        suite.add(file, about)
     return suite
 
 
