@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.issues.secrets import KINDS, planted
-from tputriage.issues.masks import Cleaner, cleaner_for, plain
+from tputriage.issues.masks import ROWS, Cleaner, cleaner_for, lowered, plain
 
 ENVIRONMENT = {
     f"SOME_TOKEN_{number}": secret for number, (kind, _, secret) in enumerate(planted()) if kind == "environment"
@@ -85,3 +85,19 @@ def test_a_huge_text_is_masked_in_reasonable_time(piece):
     began = time.perf_counter()
     Cleaner().mask(piece * (100_000 // len(piece)))
     assert time.perf_counter() - began < 3.0
+
+
+@pytest.mark.parametrize("changed", [str, str.upper, str.lower, str.swapcase], ids=lambda changed: changed.__name__)
+def test_what_a_shape_finds_has_one_of_its_signs(changed):
+    """A text without the signs is not searched: a shape that matched there would let a secret through."""
+    texts = [changed(text) for _, text, _ in planted()]
+    texts += [changed(text) for text in ("user_name: alicesmith", r"C:\Users\alice\x", "alice@box7:~/x", "fe80::1:2:3")]
+    for shape, stands, signs in ROWS:
+        for text in texts:
+            if shape.sub(stands, text) != text:
+                assert any(sign in lowered(text) for sign in signs), (shape.pattern, text)
+
+
+@pytest.mark.parametrize("letters", ["PA\u017f\u017fWORD", "to\u212aen", "AUTHOR\u0130ZATION", "author\u0131zation"])
+def test_letters_that_count_as_others_hide_nothing(letters):
+    assert "hunter2hunter2" not in Cleaner().mask(f"{letters}: 'hunter2hunter2'")

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from tputriage.issues.shapes import COMMON, HOME, HOST, IP4, IP6, MAIL, NAME_FIELD, PROMPT, SECRET_NAME, SECRETS
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PLAIN_CASES = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
+_ODD_CASES = frozenset(map(chr, _PLAIN_CASES))
 # These hide or reorder what a reader sees, and could carry a token past the shapes.
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
@@ -30,9 +32,12 @@ class Cleaner:
         text = plain(text)
         for word, name in self.words:
             text = _replaced(word, name, text)
-        for name, shape in SECRETS:
-            text = shape.sub(partial(_masked, name), text)
-        return _mask_places(text)
+        small = lowered(text)
+        due = {place for sign, places in SIGNED.items() if sign in small for place in places}
+        for place in sorted(due):
+            shape, stands = SHAPES[place]
+            text = shape.sub(stands, text)
+        return text
 
     def knowing(self, texts: Iterable[str]) -> Cleaner:
         """Also masks, everywhere, the user names that home folders in these texts give away."""
@@ -51,6 +56,8 @@ def cleaner_for(env: Mapping[str, str], user: str = "", host: str = "", home: st
 
 def plain(text: str) -> str:
     """Valid Unicode without escape sequences, control and invisible characters; lines end in a newline."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub("", _CONTROL.sub("", text))
@@ -76,18 +83,17 @@ def _ordered(words: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(dict(words).items(), key=lambda item: (-len(item[0]), item[0])))
 
 
-def _mask_places(text: str) -> str:
-    text = MAIL.sub("[e-mail]", text)
-    text = PROMPT.sub("[user]@[host]", text)
-    text = HOME.sub("~", text)
-    text = NAME_FIELD.sub(lambda match: match["keep"] + "[name]", text)
-    text = HOST.sub("[host]", text)
-    return IP6.sub(_mask_address, IP4.sub(_mask_address, text))
+def lowered(text: str) -> str:
+    """In lower case as patterns that ignore it see it: four letters beyond ASCII count as `i`, `s` and `k` there."""
+    odd = not text.isascii() and not _ODD_CASES.isdisjoint(text)
+    return (text.translate(_PLAIN_CASES) if odd else text).lower()
 
 
 def _mask_address(match: re.Match[str]) -> str:
     """C++'s `a::b` and clock times have the shape of an address, too."""
     text = match[0]
+    if 0 < text.count(":") < 2:
+        return text  # quickly, as code is full of these
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -95,3 +101,21 @@ def _mask_address(match: re.Match[str]) -> str:
     harmless = address.is_loopback or address.is_unspecified
     doubtful = address.version == 6 and (not re.search(r"\d", text) or (text.count(":") < 3 and len(text) < 7))
     return text if harmless or doubtful else "[address]"
+
+
+# In the order in which they are masked: secrets first, since an address may be part of one.
+ROWS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str], tuple[str, ...]], ...] = (
+    *((shape, partial(_masked, name), signs) for name, shape, signs in SECRETS),
+    (MAIL, "[e-mail]", ("@",)),
+    (PROMPT, "[user]@[host]", ("@",)),
+    (HOME, "~", ("/home/", "users", "/root")),
+    (NAME_FIELD, r"\g<keep>[name]", ("name",)),
+    (HOST, "[host]", ("t1v-n-", "gke-", "ip-", ".internal", ".intranet", ".local", ".lan", ".corp")),
+    (IP4, _mask_address, (".",)),
+    (IP6, _mask_address, (":",)),
+)
+SHAPES = tuple((shape, stands) for shape, stands, _ in ROWS)
+SIGNED: Mapping[str, tuple[int, ...]] = {
+    sign: tuple(place for place, row in enumerate(ROWS) if sign in row[2])
+    for sign in dict.fromkeys(sign for *_, signs in ROWS for sign in signs)
+}

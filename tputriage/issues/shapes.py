@@ -15,34 +15,69 @@ _KEYS = r"(?:token|(?:api|access|private|secret|auth|account)_?key(?:_id)?|(?<![
 _IS = r"[\"']?\s*(?:=(?!=)|:(?!:)|=>)\s*"
 _RANDOM = r"(?=[^\s\"']*\d|[^\s\"']{20})"
 
-# What stands in its place, and the shape; a group named `keep` stays as it is.
+# What stands in its place, the shape, and its signs: each match holds one of them, in any case, so that a text
+# without them need not be searched. A group named `keep` stays as it is.
 _EXACT = (
-    ("private key", _PEM),
-    ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9_]{16,}|github_pat_\w{20,})"),
-    ("Hugging Face token", r"\b(?:hf|api_org)_[A-Za-z0-9]{16,}"),
-    ("AWS key", r"\b(?:AKIA|ASIA|AROA|AIDA)[0-9A-Z]{16}\b"),
-    ("Google key", r"\b(?:AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{10,}|1//0[\w-]{20,})"),
-    ("Slack token", r"\bxox[abeoprs]-[\w-]{10,}|https://hooks\.slack\.com/services/[\w/]+"),
-    ("API key", r"\bsk-[\w-]{20,}|\b[rs]k_(?:live|test)_\w{10,}|\bSG\.[\w-]{16,}\.[\w-]{16,}"),
-    ("GitLab token", r"\bgl(?:pat|ptt|dt|rt|cbt)-[\w-]{16,}"),
-    ("package token", r"\b(?:pypi-[\w-]{30,}|npm_[A-Za-z0-9]{30,}|dckr_pat_[\w-]{16,}|dop_v1_[0-9a-f]{40,})"),
-    ("web token", r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*"),
-    ("bot token", r"\b\d{8,10}:AA[\w-]{30,}"),
+    ("private key", _PEM, ("private key",)),
+    (
+        "GitHub token",
+        r"\b(?:gh[pousr]_[A-Za-z0-9_]{16,}|github_pat_\w{20,})",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    ),
+    ("Hugging Face token", r"\b(?:hf|api_org)_[A-Za-z0-9]{16,}", ("hf_", "api_org_")),
+    ("AWS key", r"\b(?:AKIA|ASIA|AROA|AIDA)[0-9A-Z]{16}\b", ("akia", "asia", "aroa", "aida")),
+    (
+        "Google key",
+        r"\b(?:AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{10,}|1//0[\w-]{20,})",
+        ("aiza", "gocspx-", "ya29.", "1//0"),
+    ),
+    (
+        "Slack token",
+        r"\bxox[abeoprs]-[\w-]{10,}|https://hooks\.slack\.com/services/[\w/]+",
+        ("xox", "hooks.slack.com"),
+    ),
+    (
+        "API key",
+        r"\bsk-[\w-]{20,}|\b[rs]k_(?:live|test)_\w{10,}|\bSG\.[\w-]{16,}\.[\w-]{16,}",
+        ("sk-", "k_live_", "k_test_", "sg."),
+    ),
+    ("GitLab token", r"\bgl(?:pat|ptt|dt|rt|cbt)-[\w-]{16,}", ("glpat-", "glptt-", "gldt-", "glrt-", "glcbt-")),
+    (
+        "package token",
+        r"\b(?:pypi-[\w-]{30,}|npm_[A-Za-z0-9]{30,}|dckr_pat_[\w-]{16,}|dop_v1_[0-9a-f]{40,})",
+        ("pypi-", "npm_", "dckr_pat_", "dop_v1_"),
+    ),
+    ("web token", r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*", ("eyj",)),
+    ("bot token", r"\b\d{8,10}:AA[\w-]{30,}", (":aa",)),
 )
+_WORD_SIGNS = ("secret", "passwd", "password", "passphrase", "credential")
+_KEY_SIGNS = ("token", "key", "pat")
 _BESIDE = (
-    ("credentials", r"(?P<keep>\bauthorization[\"']?\s*[:=]\s*[\"']?\s*)(?:[a-z]+\s+)?[^\s\"',;}]{6,}"),
-    ("token", r"(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}"),
-    ("credentials", r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://)[^\s/@:'\"]*:[^\s/@'\"]+(?=@)"),
-    ("credentials", r"(?P<keep>\b(?:https?|git|ssh)://)[^\s/@:'\"]{8,}(?=@)"),
-    ("secret", rf"(?P<keep>[?&](?:{_QUERY})=)[^\s&\"'<>]+"),
-    ("cookie", r"(?P<keep>\b(?:set-)?cookie[\"']?\s*:\s*[\"']?)[^\r\n\"']{6,}"),
-    ("secret", rf"(?P<keep>{_WORDS}{_IS}[bru]?[\"'])[^\"'\r\n]{{6,}}(?=[\"'])"),
-    ("secret", rf"(?P<keep>{_KEYS}{_IS}[bru]?[\"']){_RANDOM}[^\"'\r\n]{{8,}}(?=[\"'])"),
-    ("secret", rf"(?P<keep>(?:{_WORDS}|{_KEYS}){_IS}){_RANDOM}(?![a-z_.]+\()[\w+/.=~!@#$%^&*-]{{8,}}"),
-    ("secret", rf"(?P<keep>--?(?:{_WORDS}|{_KEYS})[= ])[^\s\"']{{6,}}"),
+    (
+        "credentials",
+        r"(?P<keep>\bauthorization[\"']?\s*[:=]\s*[\"']?\s*)(?:[a-z]+\s+)?[^\s\"',;}]{6,}",
+        ("authorization",),
+    ),
+    ("token", r"(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}", ("bearer",)),
+    ("credentials", r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://)[^\s/@:'\"]*:[^\s/@'\"]+(?=@)", ("://",)),
+    ("credentials", r"(?P<keep>\b(?:https?|git|ssh)://)[^\s/@:'\"]{8,}(?=@)", ("://",)),
+    (
+        "secret",
+        rf"(?P<keep>[?&](?:{_QUERY})=)[^\s&\"'<>]+",
+        ("signature", "credential", "token", "sig=", "key=", "password"),
+    ),
+    ("cookie", r"(?P<keep>\b(?:set-)?cookie[\"']?\s*:\s*[\"']?)[^\r\n\"']{6,}", ("cookie",)),
+    ("secret", rf"(?P<keep>{_WORDS}{_IS}[bru]?[\"'])[^\"'\r\n]{{6,}}(?=[\"'])", _WORD_SIGNS),
+    ("secret", rf"(?P<keep>{_KEYS}{_IS}[bru]?[\"']){_RANDOM}[^\"'\r\n]{{8,}}(?=[\"'])", _KEY_SIGNS),
+    (
+        "secret",
+        rf"(?P<keep>(?:{_WORDS}|{_KEYS}){_IS}){_RANDOM}(?![a-z_.]+\()[\w+/.=~!@#$%^&*-]{{8,}}",
+        (*_WORD_SIGNS, *_KEY_SIGNS),
+    ),
+    ("secret", rf"(?P<keep>--?(?:{_WORDS}|{_KEYS})[= ])[^\s\"']{{6,}}", (*_WORD_SIGNS, *_KEY_SIGNS)),
 )  # fmt: skip
-SECRETS = tuple((name, re.compile(shape)) for name, shape in _EXACT) + tuple(
-    (name, re.compile(shape, re.IGNORECASE)) for name, shape in _BESIDE
+SECRETS = tuple((name, re.compile(shape), signs) for name, shape, signs in _EXACT) + tuple(
+    (name, re.compile(shape, re.IGNORECASE), signs) for name, shape, signs in _BESIDE
 )
 
 # A matrix product (`q@k.mT`, `x@w.t()`) must not read as an address, so only known endings count.
@@ -62,9 +97,9 @@ HOST = re.compile(
 NAME_FIELD = re.compile(
     r"(?P<keep>\b(?:host_?name|node_?name|user_?name)[\"']?\s*[:=]\s*[\"']?)[\w.-]{2,}", re.IGNORECASE
 )
-IP4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
-IP6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{3,45}(?![\w:])")
-
+# What may stand before is asked after the first character: so the search goes from digit to digit.
+IP4 = re.compile(r"\d(?<![\w.-]\d)\d{0,2}(?:\.\d{1,3}){3}(?![\w-]|\.\d)")
+IP6 = re.compile(r"[0-9A-Fa-f:](?<![\w:.].)[0-9A-Fa-f:]{2,44}(?![\w:])")
 # Names of environment variables whose values are secret whatever their shape.
 SECRET_NAME = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE|AUTH(?!OR)|COOKIE", re.IGNORECASE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +26,7 @@ from tputriage.store.ledger import StoredLedger
 
 PAGE = Path("tputriage.html")  # a page on a terminal helps nobody
 NIGHT_S = 12 * 3600.0  # shards of one run end within it
+MASKED_KEPT = 10_000  # texts
 Row = Mapping[str, Any]  # of Store.reports()
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -78,7 +80,9 @@ def _links(store: Store, dossiers: Sequence[Dossier], settings: Settings) -> Lin
     cleaner = policy_for(settings, allow_emulator=False, close_fixed=False).cleaner
     reported = [dossier for dossier in dossiers if dossier.issue is not None]
     addresses = {dossier.bucket.id: _address(ledger, dossier, settings) for dossier in reported}
-    return Links({bucket: address for bucket, address in addresses.items() if address}, cleaner.mask)
+    # Buckets repeat each other: settings, versions, reports.
+    mask = lru_cache(MASKED_KEPT)(cleaner.mask)
+    return Links({bucket: address for bucket, address in addresses.items() if address}, mask)
 
 
 def _address(ledger: StoredLedger, dossier: Dossier, settings: Settings) -> str:
