@@ -10,6 +10,7 @@ import importlib
 import io
 import math
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -52,6 +53,8 @@ def _run(step: str, **options: Any) -> None:
     module, name = step.split(":")
     console = importlib.import_module("tputriage.console")
     as_json, quiet = options.pop("as_json", False), options.get("quiet", False)
+    masks = importlib.import_module("tputriage.issues.masks")
+    console.set_volume(quiet=quiet, verbose=options.pop("verbose", False), mask=masks.cleaner_for(os.environ).mask)
     done = getattr(importlib.import_module(f"tputriage.pipeline.{module}"), name)(**options)
     console.say(done, as_json=as_json, quiet=quiet)
     sys.exit(done.code)
@@ -61,6 +64,7 @@ def _shared(command: Command) -> Command:
     """The options that every command takes."""
     for option in (
         click.option("-q", "--quiet", is_flag=True, help="Say nothing but the answer."),
+        click.option("-v", "--verbose", is_flag=True, help="Log runs, requests and cache hits to standard error."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object to standard output."),
         click.option(
             "--store",
@@ -253,6 +257,7 @@ def _forget_output() -> None:
 def main() -> None:
     """The one border where errors become a sentence and an exit code; no traceback reaches a user."""
     _ready_streams()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a CI job that is cancelled gets it
     try:
         commands(standalone_mode=False)
     except click.exceptions.Exit as exc:
@@ -269,9 +274,7 @@ def main() -> None:
         _forget_output()
         sys.exit(exc.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        click.echo(
-            "tputriage: stopped; what was found so far is stored, and the same command goes on from there", err=True
-        )
+        _complain("stopped; nothing was written, and the same command starts anew")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         sys.stderr.close()

@@ -1,13 +1,16 @@
 """What a command says, and how: one answer to standard output, everything else to standard error.
 
 A command's answer is a `Done`: the JSON object for machines, a renderable for people, and the exit code.
-On a terminal long work shows a progress bar; in a pipe it shows nothing.
+Long work shows a bar on a terminal, and in a pipe a line now and then. `log` is what `-v` shows, `notice` what `-q`
+silences: both go through one logger, whose one handler masks and writes them.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,13 +18,14 @@ from typing import Any, Protocol
 import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from tputriage.errors import InputError, TriageError
+from tputriage.errors import InputError, InterruptError, TriageError
 
 PIPE_WIDTH = 120  # columns where standard output is no terminal
+LINE_S = 30.0  # a line of progress in a pipe, at most every so often
 WRAPS = 24  # a cell that is wider may be wrapped; ids, counts and verdicts are not
 
 
@@ -36,9 +40,44 @@ class Done:
 
 
 class Steps(Protocol):
-    """Where long work says how far it is."""
+    """Where long work says how far it is; `left_s` is an estimate better than what the steps so far suggest."""
 
-    def __call__(self, done: int, total: int, what: str) -> None: ...
+    def __call__(self, done: int, total: int, what: str, left_s: float | None = None) -> None: ...
+
+
+class _Handler(logging.Handler):
+    """One line on standard error a record: a notice as it is, a log line with its time and topic, both masked."""
+
+    def __init__(self, mask: Callable[[str], str]) -> None:
+        super().__init__()
+        self._mask = mask
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = self._mask(record.getMessage())
+        topic = record.name.removeprefix(_LOG.name).removeprefix(".")
+        at = time.strftime("%H:%M:%S", time.localtime(record.created))
+        tell(f"{at} {topic}: {text}" if topic else text)
+
+
+_LOG = logging.getLogger("tputriage")
+_LOG.addHandler(logging.NullHandler())
+
+
+def set_volume(*, quiet: bool, verbose: bool, mask: Callable[[str], str] = str) -> None:
+    """What reaches standard error from here on: `-q` and `-v`; `mask` keeps secrets out of it."""
+    _LOG.handlers = [_Handler(mask)]
+    _LOG.propagate = False
+    _LOG.setLevel(logging.DEBUG if verbose else logging.ERROR if quiet else logging.INFO)
+
+
+def log(topic: str, text: str, *values: object) -> None:
+    """For who gave -v: `text` takes its values with %, which costs nothing where nobody listens."""
+    _LOG.getChild(topic).debug(text, *values)
+
+
+def notice(text: str) -> None:
+    """For everyone who did not say -q: something went on that explains why a command takes its time."""
+    _LOG.info("%s", text)
 
 
 def say(done: Done, *, as_json: bool, quiet: bool = False) -> None:
@@ -69,6 +108,11 @@ def _answer(done: Done, as_json: bool) -> None:
 def tell(text: str) -> None:
     """One plain line on standard error; control characters out of a test's output are shown, not obeyed."""
     sys.stderr.write(visible(text) + "\n")
+
+
+def plural(count: int, word: str) -> str:
+    """`1 test`, `2 tests`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def confirm(question: str) -> bool:
@@ -122,15 +166,65 @@ def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, 
 
 @contextmanager
 def progress(what: str, *, quiet: bool = False) -> Iterator[Steps]:
-    """A bar on a terminal, nothing in a pipe; the value yielded is called with (done, total, what runs now)."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done, total, what: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+    """A bar on a terminal, a line now and then in a pipe; the value yielded takes (done, total, what runs now)."""
+    if quiet or _LOG.isEnabledFor(logging.DEBUG):
+        yield lambda done, total, what, left_s=None: log("progress", "%d of %d: %s", done, total, what)
+    elif sys.stderr.isatty():
+        with _bar(what) as step:
+            yield step
+    else:
+        yield _Lines(what)
 
-        def step(done: int, total: int, what: str) -> None:
-            bar.update(task, completed=done, total=total, description=visible(what)[:60])
+
+@contextmanager
+def stoppable(kept: Callable[[], str]) -> Iterator[None]:
+    """Ctrl-C inside ends with a sentence that says what is kept and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as exc:
+        raise InterruptError(f"stopped; {kept()}") from exc
+
+
+class _Lines:
+    """Progress for a pipe or a CI job's log: silent at first, so that quick work says nothing."""
+
+    def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._what, self._clock = what, clock
+        self._began = self._said = clock()
+
+    def __call__(self, done: int, total: int, what: str, left_s: float | None = None) -> None:
+        now = self._clock()
+        if now - self._said < LINE_S:
+            return
+        self._said = now
+        left_s = (now - self._began) / done * (total - done) if left_s is None and done else left_s
+        notice(f"{self._what}: {done} of {total} done{_left(left_s)}; now {what}")
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Steps]:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn())
+    last = (TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
+    with Progress(*columns, *last, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None, left="")
+        began = time.monotonic()
+
+        def step(done: int, total: int, what: str, left_s: float | None = None) -> None:
+            if left_s is None and done:
+                left_s = (time.monotonic() - began) / done * (total - done)
+            shown = shorten(f"{name}: {visible(what)}", max(20, bar.console.width - 60))
+            bar.update(task, completed=done, total=total, description=shown, left=_left(left_s).lstrip(", "))
 
         yield step
+
+
+def shorten(text: str, longest: int) -> str:
+    """One line of at most `longest` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _left(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {max(1, seconds):.0f} s left"

@@ -5,7 +5,8 @@
     │   ├── ReportError    2   a report that cannot be read
     │   └── StoreError     2   a store that cannot be opened or written
     ├── TargetError        1   a target that is not available or stopped working
-    └── TrackerError       1   the issue tracker refused or could not be reached
+    ├── TrackerError       1   the issue tracker refused or could not be reached
+    └── InterruptError     130   the user stopped it
 
 The number is the exit code. A library's own exceptions are wrapped at their one door (`raise … from exc`),
 so nothing above the steps catches anything else.
@@ -38,3 +39,9 @@ class TargetError(TriageError):
 
 class TrackerError(TriageError):
     """The issue tracker refused, or could not be reached."""
+
+
+class InterruptError(TriageError):
+    """Ctrl-C, or a request to end: the text says what is kept and how to go on."""
+
+    exit_code = 130

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import github
 import requests
 
+from tputriage.console import log, notice
 from tputriage.errors import TrackerError
 from tputriage.issues.answers import (
     CommentAnswer,
@@ -191,7 +192,12 @@ class GitHubTracker:
         given: Mapping[str, Any] | None = None,
     ) -> tuple[Mapping[str, Any], Any]:
         def request() -> tuple[Mapping[str, Any], Any]:
-            return self._requester.requestJsonAndCheck(verb, path, parameters=dict(parameters or {}), input=given)
+            began, asked = time.monotonic(), dict(parameters or {})
+            log("github", "%s %s %s", verb, path, asked or "")
+            answer = self._requester.requestJsonAndCheck(verb, path, parameters=asked, input=given)
+            many = f", {len(answer[1])} items" if isinstance(answer[1], list) else ""
+            log("github", "%s %s: answered after %.2f s%s", verb, path, time.monotonic() - began, many)
+            return answer
 
         return self._repeat(request, once=verb == "POST")
 
@@ -202,12 +208,14 @@ class GitHubTracker:
             try:
                 return request()
             except github.GithubException as exc:
+                log("github", "answered %d", exc.status)
                 if self._waits_for_limit(exc):
                     continue
                 self._raise_refusal(exc, once=once)
                 problem: Exception = exc
             except (requests.RequestException, ValueError, OSError, RuntimeError) as exc:
                 problem = exc
+                log("github", "no answer: %s", type(exc).__name__)
             attempt += 1
             if once:
                 raise UnsureError(f"{_words(problem)}; whether it was done is not known") from problem
@@ -224,6 +232,7 @@ class GitHubTracker:
             raise StoppedError(
                 f"GitHub's rate limit asks for {wait_s:.0f} s: run this again then; what is filed already stays filed"
             ) from exc
+        notice(f"GitHub's rate limit: waiting {wait_s:.0f} s")
         self._waited_s += max(wait_s, 0.05)  # the sum ends a server that asks for nothing, for ever
         self._sleep(wait_s)
         return True

@@ -17,6 +17,7 @@ from contextlib import closing
 from typing import Protocol
 
 from tputriage.minimize.memory import Memory
+from tputriage.console import log
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import same_bug, sign
@@ -94,6 +95,7 @@ class Interesting:
         keys = [self._key(source) for source in sources]
         self._remember(keys)
         todo = [place for place, key in enumerate(keys) if key and key not in self._known]
+        log("oracle", "of %d candidates %d are worth a run and were not asked before", len(keys), len(todo))
         with closing(self._matching(sources, todo)) as matching:
             matched: set[int] = set()
             open_places = set(todo)

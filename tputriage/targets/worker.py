@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tputriage.console import log
 from tputriage.errors import InputError, TargetError
 from tputriage.targets.chips import Hold, chips, hold_chip
 from tputriage.targets.process import QUIET, Process
@@ -123,6 +124,7 @@ class Worker:
             "env": dict(job.env),
         }
         self._running().send(message)
+        log(f"worker {self._target.name}", "job %d is %s, limit %g s", number, _in_words(job), job.limit_s)
 
     def _answers(self, flying: dict[int, tuple[Job, float]]) -> Iterator[Answer]:
         assert self._process is not None
@@ -132,11 +134,18 @@ class Worker:
             yield from self._lost(flying)
         elif message.get("id") in flying:
             job, _ = flying.pop(message["id"])
+            self._told(message)
             yield _answer(job, message)
+
+    def _told(self, message: Mapping[str, Any]) -> None:
+        said = message["value"].get("outcome", "")
+        ended = f"{message['ended']}, {said}" if said else message["ended"]
+        log(f"worker {self._target.name}", "job %d: %s after %.2f s", message["id"], ended, message["seconds"])
 
     def _lost(self, flying: dict[int, tuple[Job, float]]) -> Iterator[Answer]:
         assert self._process is not None
         words = self._process.last_words()
+        log(f"worker {self._target.name}", "is gone, with %d jobs: %s", len(flying), words[-500:])
         self.close()
         lost = list(flying.values())
         flying.clear()
@@ -163,6 +172,7 @@ class Worker:
         return self._process
 
     def _start(self) -> Process:
+        log(f"worker {self._target.name}", "starts: %s, %d at once", self._target.python, self._slots)
         pinned = self._hold.env if self._hold else {}
         env = {**os.environ, **QUIET, **self._target.env, **pinned, **self._env, **self._device}
         process = Process(self._target.python, env, self._root, self._config)
@@ -185,6 +195,13 @@ def _answer(job: Job, message: Mapping[str, Any]) -> Answer:
     return Answer(
         job, Ended(message["ended"]), message["value"], message["seconds"], message["signal"], message["last_words"]
     )
+
+
+def _in_words(job: Job) -> str:
+    """The kind, what it is about, and the settings of this run alone."""
+    source = str(job.payload.get("source", ""))
+    about = job.payload.get("test_id") or (f"of {len(source.splitlines())} lines" if source else "")
+    return " ".join(map(str, (job.kind, about, *(f"{name}={value}" for name, value in job.env.items()))))
 
 
 def _inside(root: Path | None, path: str) -> str:
