@@ -5,7 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from tputriage.console import table, visible
+from tputriage.console import Lines, log, notice, plural, set_volume, stoppable, table, visible
+from tputriage.errors import InterruptError
 
 ROWS = (("b2b0f2b8d17", "2", "tpu-only", "aten::median is not implemented for TPU"), ("b225dc8e327", "1", "infra", ""))
 
@@ -38,3 +39,42 @@ def test_no_rows_are_the_names_alone():
 def test_markup_and_control_characters_are_text():
     assert "[red]x[/red]" in shown(100, (("a", "b", "c", "[red]x[/red]\x1b[31m"),))
     assert visible("a\x1b[31m\ud800") == "a\\x1b[31m\\ud800"
+
+
+def test_a_pipe_hears_of_long_work_now_and_then_with_an_estimate(capsys):
+    set_volume(quiet=False, verbose=False)
+    now = [0.0]
+    step = Lines("comparing", clock=lambda: now[0])
+    for done, at_s in ((0, 1.0), (1, 31.0), (2, 40.0), (3, 90.0)):
+        now[0] = at_s
+        step(done, 12, f"bucket {done}")
+    step(3, 12, "soon", left_s=9.0)
+    assert capsys.readouterr().err.splitlines() == [
+        "comparing: 1 of 12 done, about 6 min left; now bucket 1",
+        "comparing: 3 of 12 done, about 4 min left; now bucket 3",
+    ]
+
+
+def test_a_log_line_has_time_and_topic_and_is_masked(capsys):
+    set_volume(quiet=False, verbose=True, mask=lambda text: text.replace("ghp_x", "[token]"))
+    log("github", "GET %s", "/user?ghp_x")
+    line = capsys.readouterr().err
+    assert (line[2], line[8:]) == (":", " github: GET /user?[token]\n")
+
+
+@pytest.mark.parametrize(("quiet", "verbose", "said"), [(False, False, "n\n"), (True, False, "")])
+def test_quiet_silences_notices_and_nobody_hears_logs_unasked(capsys, quiet, verbose, said):
+    set_volume(quiet=quiet, verbose=verbose)
+    log("worker", "a line")
+    notice("n")
+    assert capsys.readouterr().err == said
+
+
+def test_stopping_says_what_is_kept():
+    with pytest.raises(InterruptError, match="stopped; 3 of 4 are kept"), stoppable(lambda: "3 of 4 are kept"):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 tests"), (1, "1 test"), (2, "2 tests")])
+def test_one_is_no_plural(count, said):
+    assert plural(count, "test") == said

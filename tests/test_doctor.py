@@ -2,11 +2,15 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import venv
+from contextlib import closing
 
 import pytest
+
+from tests.issues.server import Account, GitHub
 
 
 def doctor(folder, *arguments, **environment):
@@ -34,6 +38,8 @@ def test_an_interpreter_without_torch(tmp_path):
     venv.create(tmp_path / "bare", with_pip=False)
     said, checks = doctor(tmp_path, "--python", tmp_path / "bare" / "bin" / "python")
     assert said.returncode == 1
+    assert (checks["torch"]["fine"], checks["pytest"]["fine"], checks["python"]["fine"]) == (False, False, True)
+    assert "bare/bin/python -m pip install pytest" in checks["pytest"]["cure"]
     assert "needs torch" in checks["target emulator"]["cure"]
     assert "pip install" in checks["target cpu"]["cure"]
 
@@ -90,11 +96,80 @@ def test_a_token_with_a_space_in_it(tmp_path):
     assert (checks["token"]["fine"], "copy it again" in checks["token"]["cure"]) == (False, True)
 
 
-def test_no_token_and_a_token(tmp_path):
-    _, without = doctor(tmp_path)
-    _, with_one = doctor(tmp_path, GITHUB_TOKEN="something")
-    assert "GITHUB_TOKEN" in without["token"]["cure"]
-    assert (with_one["token"]["fine"], "something" in str(with_one)) == (True, False)
+def test_no_token(tmp_path):
+    _, checks = doctor(tmp_path)
+    assert (checks["token"]["fine"], checks["token"]["says"]) == (False, "none")
+    assert "GITHUB_TOKEN" in checks["token"]["cure"]
+
+
+@pytest.fixture(scope="module")
+def hub():
+    with GitHub() as served:
+        accounts = served.world.accounts
+        accounts["classic-token"] = Account("carol", scopes="public_repo, workflow")
+        accounts["reader-token"] = Account("carol", scopes="read:org")
+        accounts["empty-token"] = Account("carol", scopes="")
+        accounts["github_pat_token"] = Account("carol", scopes=None)
+        accounts["workflow-token"] = Account("github-actions[bot]", scopes=None, is_app_token=True)
+        yield served
+
+
+@pytest.mark.parametrize(
+    ("token", "fine", "says", "cure"),
+    [
+        ("classic-token", True, "there, of carol, scopes: public_repo, workflow", ""),
+        ("reader-token", False, "there, of carol, scopes: read:org", "scope public_repo"),
+        ("empty-token", False, "there, of carol, scopes: none", "scope public_repo"),
+        ("github_pat_token", True, "a fine-grained one, of carol; it must have issues: write", ""),
+        ("workflow-token", True, "there, of github-actions[bot]; it must have issues: write", ""),
+        ("unknown-token", False, "there, not confirmed", "wrong, expired or revoked"),
+    ],
+)
+def test_what_a_token_may_do_is_asked_and_the_token_is_not_shown(tmp_path, hub, token, fine, says, cure):
+    (tmp_path / "tputriage.toml").write_text(f'api_url = "{hub.url}"')
+    said, checks = doctor(tmp_path, "-v", GITHUB_TOKEN=token)
+    assert (checks["token"]["fine"], checks["token"]["says"].startswith(says)) == (fine, True)
+    assert cure in checks["token"]["cure"]
+    assert token not in said.stdout + said.stderr
+    assert "github: GET /user" in said.stderr
+
+
+def test_a_token_where_github_cannot_be_reached(tmp_path):
+    (tmp_path / "tputriage.toml").write_text('api_url = "http://127.0.0.1:9"')
+    _, checks = doctor(tmp_path, GITHUB_TOKEN="something")
+    assert (checks["token"]["fine"], checks["token"]["says"]) == (False, "there, not confirmed")
+    assert "could not be reached" in checks["token"]["cure"]
+
+
+def test_a_target_that_nobody_knows(tmp_path):
+    said, _ = doctor(tmp_path, "--target", "gpu")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "take one of auto, tpu, emulator, cpu" in said.stderr
+
+
+def test_a_target_of_the_settings_is_checked(tmp_path):
+    (tmp_path / "tputriage.toml").write_text('[targets.nightly]\npython = "/no/such/nightly"')
+    said, checks = doctor(tmp_path, "--target", "nightly")
+    assert (said.returncode, checks["target nightly"]["fine"]) == (1, False)
+    assert "/no/such/nightly" in checks["target nightly"]["cure"]
+
+
+def test_a_store_of_a_newer_tputriage(tmp_path):
+    (tmp_path / ".tputriage").mkdir()
+    with closing(sqlite3.connect(tmp_path / ".tputriage" / "store.db")) as database:
+        database.execute("CREATE TABLE later (x)")
+        database.execute("PRAGMA user_version = 999")
+    _, checks = doctor(tmp_path)
+    assert (checks["store"]["fine"], "newer tputriage" in checks["store"]["says"]) == (False, True)
+    assert "upgrade" in checks["store"]["cure"]
+
+
+def test_a_template_that_is_broken(tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "issue.md.j2").write_text("fine\n{% if %}")
+    (tmp_path / "tputriage.toml").write_text('templates = "own"')
+    _, checks = doctor(tmp_path)
+    assert (checks["templates"]["fine"], "issue.md.j2, line 2" in checks["templates"]["says"]) == (False, True)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--store", "deep/er"]])

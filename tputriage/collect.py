@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tputriage.console import plural
 from tputriage.formats import merge_reports
 from tputriage.model import Bucket, Failure, Outcome, Report
 from tputriage.ordering import order_key
@@ -71,7 +72,7 @@ def collection_fell(now: int, before: int) -> str:
         return ""
     share = 1 - now / before
     return (
-        f"{now} tests were collected, {share:.0%} fewer than the {before} of the last run: "
+        f"{plural(now, 'test')} collected, {share:.0%} fewer than the {before} of the last run: "
         "tests that cannot be collected fail no more, so compare nothing with that run before you know why"
     )
 

@@ -173,7 +173,7 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Steps]:
         with _bar(what) as step:
             yield step
     else:
-        yield _Lines(what)
+        yield Lines(what)
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
         raise InterruptError(f"stopped; {kept()}") from exc
 
 
-class _Lines:
+class Lines:
     """Progress for a pipe or a CI job's log: silent at first, so that quick work says nothing."""
 
     def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:

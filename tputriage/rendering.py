@@ -38,6 +38,19 @@ def environment(own: Path | None = None, *, html: bool = False) -> jinja2.Enviro
     )
 
 
+def broken_templates(own: Path) -> str:
+    """The first of the user's templates that is no template, with its fault; "" where all are."""
+    made = environment(own)
+    for name in sorted(path.name for path in own.glob("*.j2")):
+        try:
+            made.get_template(name)
+        except jinja2.TemplateSyntaxError as exc:
+            return f"{name}, line {exc.lineno}: {exc.message}"
+        except (jinja2.TemplateError, UnicodeDecodeError) as exc:
+            return f"{name}: {exc}"
+    return ""
+
+
 def render(template: str, values: Mapping[str, object], own: Path | None = None, *, html: bool = False) -> str:
     """The template's text; raises InputError naming the template where it is broken."""
     try:

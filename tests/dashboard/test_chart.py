@@ -44,3 +44,9 @@ def test_more_suites_than_colours_are_left_out_and_counted():
 
 def test_a_run_without_a_rate_is_no_point():
     assert chart(a_row(0, passed=0, failed=0)).series == ()
+
+
+def test_runs_of_one_day_are_told_apart_by_their_time():
+    days = [label for _, label, _ in chart(a_row(0), a_row(1), a_row(2)).ticks]
+    hours = [label for _, label, _ in chart(a_row(0), a_row(0, source="later")).ticks]
+    assert [len(label) for label in days + hours] == [10, 10, 16, 16]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.dashboard.values import SOURCE, a_crash, a_dossier, a_hostile_dossier
 from tests.helpers import a_bucket
-from tputriage.dashboard import Links
+from tputriage.dashboard import IssueState, Links
 from tputriage.dashboard.entries import TESTS_SHOWN, part_of, row_of, tone_of
 from tputriage.dashboard.quoting import cut
 from tputriage.model import Dossier, Verdict, VerdictKind
@@ -92,3 +92,22 @@ def test_a_long_text_keeps_its_head_and_its_tail():
     text = cut("head" + "x" * 10_000 + "tail", 300)
     assert (text[:4], text[-4:], len(text) < 400) == ("head", "tail", True)
     assert "characters left out" in text
+
+
+def test_an_issue_says_how_it_stood_when_it_was_last_seen():
+    states = {"b0000000001": IssueState(7, labels=("bug", "tpu"), seen_s=1_796_000_000.0)}
+    dossier = a_dossier(1, issue=7)
+    assert part(dossier, states=states)["issue"] == "open, labels: bug, tpu; as seen on 2026-11-30 00:53 UTC"
+    row = row_of(dossier, Links(states=states))
+    assert (row["issue"], row["state"]) == (7, "open")
+
+
+def test_an_issue_that_was_closed_says_as_what():
+    states = {"b0000000001": IssueState(7, "closed", "not_planned")}
+    assert part(a_dossier(1), states=states)["issue"].startswith("closed as not planned; as seen on")
+    assert row_of(a_dossier(1), Links(states=states))["state"] == "closed"
+
+
+def test_an_issue_that_nobody_looked_at_since_says_so():
+    assert "has not looked at it since" in part(a_dossier(1, issue=7))["issue"]
+    assert part(a_dossier(1))["issue"] == ""

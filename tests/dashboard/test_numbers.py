@@ -1,7 +1,7 @@
 """The numbers above the buckets."""
 
-from tests.dashboard.values import a_dossier, a_row
-from tputriage.dashboard import Links, board_of
+from tests.dashboard.values import NOW_S, a_dossier, a_row
+from tputriage.dashboard import IssueState, Links, board_of
 from tputriage.dashboard.numbers import MEANINGS
 from tputriage.model import VerdictKind
 
@@ -42,6 +42,17 @@ def test_reported_bugs_are_open_until_verify_sees_them_pass():
     ]
     board = board_of(known, [], Links())
     assert (board.reported, board.fixed, board.open, board.waiting) == (2, 1, 1, 1)
+
+
+def test_what_the_tracker_last_said_of_an_issue_counts():
+    states = {
+        "b0000000001": IssueState(7),
+        "b0000000002": IssueState(8, "closed", "completed"),
+        "b0000000003": IssueState(9, "closed", "not_planned", seen_s=NOW_S),
+    }
+    board = board_of([a_dossier(number) for number in range(5)], [], Links(states=states))
+    assert (board.reported, board.open, board.fixed, board.dropped, board.waiting) == (3, 1, 1, 1, 2)
+    assert board.seen == "2026-11-30 00:53"
 
 
 def test_a_bucket_without_a_verdict_counts_as_undecided():

@@ -71,7 +71,7 @@ def test_the_policy_allows_the_pages_own_script_and_style_alone():
 def test_nothing_is_loaded_from_anywhere():
     text = made(a_dossier(issue=3))
     assert not [attrs for _, attrs in Elements(text).found if attrs.get("src")]
-    assert [attrs["href"] for tag, attrs in Elements(text).found if "href" in attrs] == ["#buckets"]
+    assert [attrs["href"] for tag, attrs in Elements(text).found if "href" in attrs] == ["#buckets"] * 6
     assert not re.search(r"@import|url\(", text)
 
 

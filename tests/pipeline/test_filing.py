@@ -5,34 +5,9 @@ import os
 import subprocess
 import sys
 
-import pytest
-
-from tests.helpers import a_report
-from tests.issues.server import GitHub
-from tests.issues.values import REPOSITORY, a_filed_failure, a_ready_bucket, a_ready_repro
-from tputriage.model import Verdict, VerdictKind
-from tputriage.store import open_store
+from tests.issues.values import REPOSITORY
 
 TOKEN = "token-of-bot"
-
-
-@pytest.fixture
-def hub():
-    with GitHub() as served:
-        served.world.repositories[REPOSITORY] = {}
-        yield served
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A folder whose store knows one bucket that is ready to be filed."""
-    failure = a_filed_failure()
-    bucket = a_ready_bucket(failure)
-    with open_store(tmp_path / ".tputriage") as store:
-        store.add_report(a_report(failure), "suite", [bucket])
-        store.save_verdict(bucket.id, Verdict(VerdictKind.TPU_ONLY, "fails on tpu 3 of 3 times", failed=3, total=3))
-        store.save_repro(a_ready_repro(bucket))
-    return tmp_path
 
 
 def file_issues(folder, hub, *arguments, token=TOKEN, command="file-issues"):
@@ -88,3 +63,19 @@ def test_show_knows_the_issue_that_was_filed(folder, hub):
     file_issues(folder, hub, "--yes")
     said = file_issues(folder, hub, "--json", command="show")
     assert json.loads(said.stdout)["buckets"][0]["issue"] == 1
+
+
+def test_the_page_knows_how_the_issue_stood_when_filing_looked_last(folder, hub):
+    file_issues(folder, hub, "--yes")
+    hub.world.repositories[REPOSITORY][1] |= {"state": "closed", "state_reason": "not_planned", "labels": ["wontfix"]}
+    file_issues(folder, hub, "--yes")
+    assert file_issues(folder, hub, command="report").returncode == 0
+    page = (folder / "tputriage.html").read_text("utf-8")
+    assert '"issue":1,"state":"closed"' in page
+    assert "closed as not planned, labels: wontfix; as seen on " in page
+
+
+def test_each_request_is_logged_for_who_asks_and_the_token_is_not(folder, hub):
+    said = file_issues(folder, hub, "--yes", "-v")
+    assert f"github: POST /repos/{REPOSITORY}/issues" in said.stderr
+    assert "github" not in file_issues(folder, hub, "--yes", "-q").stderr

@@ -6,11 +6,14 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
 from tests.helpers import a_bucket, a_failure, a_report
+from tputriage.console import set_volume
 from tputriage.errors import InputError, StoreError
 from tputriage.model import Level, Outcome, Repro, ReproStatus, Run, Verdict, VerdictKind
 from tputriage.store import open_store
@@ -184,12 +187,19 @@ def test_a_damaged_value_is_said_and_not_thrown(store, tmp_path, table, column, 
         (store.dossiers(), store.reports())
 
 
-def test_a_store_that_another_one_writes_says_so(store, tmp_path):
-    other = sqlite3.connect(tmp_path / "store" / "store.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    store._db.execute("PRAGMA busy_timeout = 10")
-    try:
-        with pytest.raises(StoreError, match="another tputriage is writing"):
-            add(store, a_failure())
-    finally:
-        other.close()
+def test_a_store_that_another_one_writes_is_waited_for_and_it_is_said(tmp_path, capsys):
+    set_volume(quiet=False, verbose=False)
+    with (
+        open_store(tmp_path, patience_s=0.0) as store,
+        open_store(tmp_path) as other,
+        other.transaction(),
+        pytest.raises(StoreError, match="another tputriage is writing"),
+    ):
+        add(store, a_failure())
+    with open_store(tmp_path) as store, ThreadPoolExecutor() as pool:
+        other = sqlite3.connect(tmp_path / "store.db", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        ends = pool.submit(lambda: (time.sleep(1.5), other.close()))
+        assert add(store, a_failure())
+        ends.result()
+    assert f"waiting for another tputriage, which is writing {tmp_path}\n" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tputriage.model import Filing
+from tputriage.model import Filing, TrackedIssue
 from tputriage.store import open_store
 from tputriage.store.ledger import StoredLedger
 
@@ -32,3 +32,10 @@ def test_a_later_state_takes_the_place_of_an_earlier(store):
 def test_what_is_not_there_is_none(store):
     assert StoredLedger(store).find("create:o/r:b2") is None
     assert StoredLedger(store).issues() == {}
+
+
+def test_how_an_issue_was_last_seen_is_kept_without_its_body(store):
+    ledger = StoredLedger(store)
+    ledger.saw({"b1": TrackedIssue(7, "title", "a long body", "open", ("bug",))}, 1.0)
+    ledger.saw({"b1": TrackedIssue(7, "title", "a long body", "closed", state_reason="completed")}, 2.0)
+    assert ledger.seen() == {"b1": (TrackedIssue(7, "title", "", "closed", state_reason="completed"), 2.0)}

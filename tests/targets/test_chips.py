@@ -1,12 +1,13 @@
 """A chip is held by one process of ours at a time, and freed however that process ends."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from tputriage.errors import TargetError
-from tputriage.targets.chips import hold_chip
+from tputriage.targets.chips import hold_chip, holders
 
 HOLDER = """
 import sys, time
@@ -45,3 +46,11 @@ def test_a_chip_that_is_held_is_one_line_with_its_holder(tmp_path):
 def test_a_lock_that_cannot_be_opened_is_said(tmp_path):
     with pytest.raises(TargetError, match="cannot be opened"):
         hold_chip(1, tmp_path / "missing")
+
+
+def test_who_has_a_device_file_open_is_told(tmp_path):
+    device = tmp_path / "accel0"
+    device.touch()
+    with device.open():
+        assert holders((str(tmp_path / "accel"),)) == {os.getpid(): str(device)}
+    assert holders((str(tmp_path / "accel"),)) == {}

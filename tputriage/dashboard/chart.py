@@ -84,9 +84,11 @@ def _height(rate: float) -> float:
 
 
 def _ticks(marks: Sequence[Mark]) -> list[tuple[float, str, str]]:
-    """The days of the first and the last run, and of the one in the middle where there is room."""
+    """The days of the first and the last run, and of the one in the middle; with the time where a day is not enough."""
     if len(marks) < 2:
-        return [(mark.x, mark.run.day[:10], "middle") for mark in marks]
-    ends = [(marks[0].x, marks[0].run.day[:10], "start"), (marks[-1].x, marks[-1].run.day[:10], "end")]
-    middle = marks[len(marks) // 2]
-    return [ends[0], (middle.x, middle.run.day[:10], "middle"), ends[1]] if len(marks) > 4 else ends
+        return [(mark.x, mark.run.day, "middle") for mark in marks]
+    shown = [marks[0], marks[len(marks) // 2], marks[-1]] if len(marks) > 4 else [marks[0], marks[-1]]
+    days = [mark.run.day[:10] for mark in shown]
+    texts = days if len(set(days)) == len(days) else [mark.run.day for mark in shown]
+    anchors = ("start", "middle", "end") if len(shown) > 2 else ("start", "end")
+    return [(mark.x, text, anchor) for mark, text, anchor in zip(shown, texts, anchors, strict=True)]

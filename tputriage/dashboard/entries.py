@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tputriage.dashboard.numbers import day_of, kind_of, versions_in_words
+from tputriage.console import plural
+from tputriage.dashboard.numbers import day_of, issue_of, kind_of, state_of, versions_in_words
 from tputriage.dashboard.quoting import Links
 from tputriage.model import Dossier, Repro, Run, Verdict
 
@@ -25,7 +26,8 @@ def row_of(dossier: Dossier, links: Links) -> dict[str, Any]:
         "verdict": kind_of(dossier).value,
         "tests": len(dossier.bucket.tests),
         "repro": dossier.repro.status.value if dossier.repro else "",
-        "issue": dossier.issue,
+        "issue": issue_of(dossier, links),
+        "state": state_of(dossier, links),
         "url": links.issues.get(dossier.bucket.id, ""),
         "fixed": links.text(dossier.fixed_in, 60),
         "seen": dossier.history[-1].created_s if dossier.history else 0,
@@ -38,6 +40,7 @@ def part_of(dossier: Dossier, links: Links, longest: int) -> dict[str, Any]:
     tests = bucket.tests
     return {
         "condition": links.text(repro.condition, 600) if repro else "",
+        "issue": _issue(dossier, links),
         "reason": links.text(verdict.reason, 1200) if verdict else "nothing was rerun yet",
         "facts": _facts(dossier, links),
         "matrix": _matrix(verdict, repro, links),
@@ -58,6 +61,19 @@ def tone_of(words: str) -> str:
     if words.startswith("pass") or (share and share[1] == "0"):
         return "good"
     return "bad" if words.startswith(("fail", "crash", "timeout")) else "other"
+
+
+def _issue(dossier: Dossier, links: Links) -> str:
+    """How its issue stands, in words that follow its number."""
+    seen = links.states.get(dossier.bucket.id)
+    if seen is None:
+        told = "filed from here; filing has not looked at it since" if dossier.issue is not None else ""
+    else:
+        reason = f" as {seen.reason.replace('_', ' ')}" if seen.state == "closed" and seen.reason else ""
+        labels = f", labels: {links.text(', '.join(seen.labels), 300)}" if seen.labels else ""
+        told = f"{seen.state}{reason}{labels}; as seen on {day_of(seen.seen_s)} UTC"
+    fixed = f"the repro passes with torch_tpu {links.text(dossier.fixed_in, 60)}" if dossier.fixed_in else ""
+    return "; ".join(filter(None, (told, fixed)))
 
 
 def _facts(dossier: Dossier, links: Links) -> list[list[str]]:
@@ -106,7 +122,7 @@ def _repro(repro: Repro, links: Links, longest: int) -> dict[str, Any]:
     failed, total = repro.reliability
     proof = f"{failed} of {total} fresh processes failed as wanted" if total else ""
     said = (
-        f"{repro.status}, {repro.level} level, {repro.lines} lines of code",
+        f"{repro.status}, {repro.level} level, {plural(repro.lines, 'line')} of code",
         proof,
         repro.cause_proven,
         repro.reason,

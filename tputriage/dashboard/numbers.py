@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,13 +68,16 @@ class Board:
     verdicts: tuple[VerdictCount, ...]  # those that occur, in the order of VerdictKind
     buckets: int
     tests: int  # that failed, each once
-    reported: int  # buckets with an issue
-    fixed: int  # of those that were reported: seen to pass by `verify`
+    reported: int  # buckets with an issue, each either:
+    fixed: int  # closed as completed, or seen to pass by `verify`
+    open: int
+    dropped: int  # closed for another reason
     waiting: int  # the device's own bugs without an issue, and not fixed
+    seen_s: float = 0.0  # when filing last looked at the issues, Unix time; 0 where it never did
 
     @property
-    def open(self) -> int:
-        return self.reported - self.fixed
+    def seen(self) -> str:
+        return day_of(self.seen_s)
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -87,17 +91,37 @@ class Board:
 
 def board_of(dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], links: Links) -> Board:
     """The numbers of a store; `reports` are the rows of `Store.reports()`, oldest run first."""
-    reported = [dossier for dossier in dossiers if dossier.issue is not None]
-    unfixed = [dossier for dossier in dossiers if dossier.issue is None and not dossier.fixed_in]
+    states = Counter(state_of(dossier, links) for dossier in dossiers)
+    unfixed = [dossier for dossier in dossiers if not state_of(dossier, links) and not dossier.fixed_in]
     return Board(
         runs=tuple(_point(row, links) for row in reports),
         verdicts=tuple(_verdicts(dossiers)),
         buckets=len(dossiers),
         tests=len({test for dossier in dossiers for test in dossier.bucket.tests}),
-        reported=len(reported),
-        fixed=sum(bool(dossier.fixed_in) for dossier in reported),
+        reported=states["fixed"] + states["open"] + states["closed"],
+        fixed=states["fixed"],
+        open=states["open"],
+        dropped=states["closed"],
         waiting=sum(kind_of(dossier) is VerdictKind.TPU_ONLY for dossier in unfixed),
+        seen_s=max((state.seen_s for state in links.states.values()), default=0.0),
     )
+
+
+def issue_of(dossier: Dossier, links: Links) -> int | None:
+    """The number of its issue: as seen on the tracker, else as the ledger remembers."""
+    seen = links.states.get(dossier.bucket.id)
+    return seen.number if seen else dossier.issue
+
+
+def state_of(dossier: Dossier, links: Links) -> str:
+    """What the public is told of it: "" (not reported) | "open" | "fixed" | "closed"."""
+    if issue_of(dossier, links) is None:
+        return ""
+    seen = links.states.get(dossier.bucket.id)
+    closed = seen is not None and seen.state == "closed"
+    if dossier.fixed_in or (seen is not None and closed and seen.reason in ("", "completed")):
+        return "fixed"
+    return "closed" if closed else "open"
 
 
 def kind_of(dossier: Dossier) -> VerdictKind:

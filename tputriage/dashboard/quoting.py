@@ -15,10 +15,22 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
 @dataclass(frozen=True, slots=True)
+class IssueState:
+    """A bucket's issue as filing last saw it."""
+
+    number: int
+    state: str = "open"  # "open" | "closed"
+    reason: str = ""  # of a closed one: "completed" | "not_planned" | "duplicate"
+    labels: tuple[str, ...] = ()
+    seen_s: float = 0.0  # Unix time
+
+
+@dataclass(frozen=True, slots=True)
 class Links:
-    """What the dossiers do not say: where each bucket's issue is, and how quoted text is masked."""
+    """What the dossiers do not say: where each bucket's issue is and how it stands, and how quoted text is masked."""
 
     issues: Mapping[str, str] = field(default_factory=dict)  # bucket id -> https address
+    states: Mapping[str, IssueState] = field(default_factory=dict)  # bucket id -> how its issue was seen
     mask: Callable[[str], str] = str
 
     def text(self, text: str, longest: int) -> str:

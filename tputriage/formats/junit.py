@@ -14,6 +14,7 @@ from typing import Any
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, iterparse
 
+from tputriage.console import plural
 from tputriage.errors import ReportError
 from tputriage.formats._failure import build
 from tputriage.formats._figures import seconds
@@ -44,7 +45,7 @@ def read(source: Source, *, salvage: bool) -> Report:
     if damage and not salvage:
         raise ReportError(f"{source.name} is damaged: {damage}. --salvage reads the tests before that")
     if damage:
-        tally.note(f"damaged: {damage}. {len(tally.tests)} whole tests were recovered, what followed is lost")
+        tally.note(f"damaged: {damage}. Recovered whole: {plural(len(tally.tests), 'test')}; what followed is lost")
     if tally.tests:
         tally.note("JUnit XML holds no node ids; they were put together from class names")
     return tally.report(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tputriage.console import plural
 from tputriage.errors import ReportError
 from tputriage.formats._failure import build
 from tputriage.formats._figures import count
@@ -45,9 +46,9 @@ def read(source: Source, *, salvage: bool) -> Report:
     if damage and not salvage:
         raise ReportError(f"{source.name} is damaged: {damage}. --salvage reads the models before that")
     if damage:
-        tally.note(f"damaged: {damage}. {len(tally.tests)} tests were recovered, what followed is lost")
+        tally.note(f"damaged: {damage}. Recovered: {plural(len(tally.tests), 'test')}; what followed is lost")
     if counts["passed"]:
-        tally.note(f"{counts['passed']} tests passed; this format counts them without naming them")
+        tally.note(f"{plural(counts['passed'], 'test')} passed; this format counts them without naming them")
     outcomes = {name: count for name, count in counts.items() if count}
     return tally.report(source, NAME, outcomes=outcomes, collected=sum(counts.values()))
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from tputriage.console import plural
 from tputriage.errors import ReportError
 from tputriage.formats._failure import build
 from tputriage.formats._figures import count, seconds, whole
@@ -69,7 +70,7 @@ def read(source: Source, *, salvage: bool) -> Report:
     if damage and not salvage:
         raise ReportError(f"{source.name} is damaged: {damage}. --salvage reads the tests before that")
     if damage:
-        tally.note(f"damaged: {damage}. {len(tally.tests)} whole tests were recovered, what followed is lost")
+        tally.note(f"damaged: {damage}. Recovered whole: {plural(len(tally.tests), 'test')}; what followed is lost")
     return _report(source, tally, header)
 
 
@@ -153,9 +154,9 @@ def _report(source: Source, tally: Tally, header: Mapping[str, Any]) -> Report:
     total = counts.pop("total", 0)
     counts.pop("deselected", None)
     if "tests" not in header and not tally.tests and total:
-        tally.note(f"it counts {total} tests and names none: it was written with --json-report-summary, rerun without")
+        tally.note(f"it counts {plural(total, 'test')} and names none: rerun without --json-report-summary")
     if len(tally.tests) < total and tally.tests:
-        tally.note(f"it counts {total} tests and names {len(tally.tests)}")
+        tally.note(f"it counts {plural(total, 'test')} and names {len(tally.tests)}")
     return tally.report(
         source,
         NAME,

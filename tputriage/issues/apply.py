@@ -47,10 +47,11 @@ class Filer:
 
 def apply_plan(steps: Sequence[Step], filer: Filer) -> tuple[Result, ...]:
     """One result a step, in order; after a failure that will meet every step, the rest are not tried."""
-    return tuple(_results(steps, filer))
+    return tuple(apply_each(steps, filer))
 
 
-def _results(steps: Sequence[Step], filer: Filer) -> Iterator[Result]:
+def apply_each(steps: Sequence[Step], filer: Filer) -> Iterator[Result]:
+    """The same, each as soon as it is done."""
     stopped = ""
     for step in steps:
         if stopped and step.action is not Action.SKIP:

@@ -90,6 +90,13 @@ class GitHubTracker:
             self._login = self._app_login() if self._credentials.is_app else self._user_login()
         return self._login
 
+    def scopes(self) -> tuple[str, ...] | None:
+        """Of a classic token; None where GitHub tells none, as of fine-grained tokens and of Apps."""
+        if self.login().endswith("[bot]"):
+            return None
+        told = self._send("GET", "/user")[0].get("x-oauth-scopes")
+        return None if told is None else tuple(sorted(name.strip() for name in str(told).split(",") if name.strip()))
+
     def _user_login(self) -> str:
         try:
             return self._read("/user", NamedAnswer).login
@@ -193,7 +200,7 @@ class GitHubTracker:
     ) -> tuple[Mapping[str, Any], Any]:
         def request() -> tuple[Mapping[str, Any], Any]:
             began, asked = time.monotonic(), dict(parameters or {})
-            log("github", "%s %s %s", verb, path, asked or "")
+            log("github", "%s %s%s", verb, path, f" {asked}" if asked else "")
             answer = self._requester.requestJsonAndCheck(verb, path, parameters=asked, input=given)
             many = f", {len(answer[1])} items" if isinstance(answer[1], list) else ""
             log("github", "%s %s: answered after %.2f s%s", verb, path, time.monotonic() - began, many)

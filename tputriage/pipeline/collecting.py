@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tputriage.collect import Collected, bucket_reports, distinct
 from tputriage.compare import by_file, compare, final_buckets, judge_without_runs
 from tputriage.config import load_settings
-from tputriage.console import Done, progress
+from tputriage.console import Done, log, plural, progress, stoppable
 from tputriage.formats import read_report
 from tputriage.model import Bucket, Report, Verdict, VerdictKind
 from tputriage.pipeline.place import Place, find_place, suite_folder, suite_name, workers
@@ -95,6 +96,7 @@ def _judge_at_once(store: Store, buckets: Sequence[Bucket]) -> dict[str, Verdict
     for bucket in buckets:
         said, stored = judge_without_runs(bucket), store.verdict_of(bucket.id)
         if stored is not None and said.kind is VerdictKind.UNDECIDED:
+            log("collect", "%s keeps the verdict of earlier runs: %s", bucket.id, stored.kind)
             said = stored
         else:
             store.save_verdict(bucket.id, said)
@@ -112,7 +114,13 @@ def _rerun(
     tests = [test for bucket in buckets for test in bucket.tests]
     verdicts: dict[str, Verdict] = {}
     after: list[Bucket] = []
-    with workers(place, tests) as (device, reference), progress("comparing", quiet=quiet) as step:
+    kept = partial(_kept, verdicts, len(buckets), store)
+    with (
+        stoppable(kept),
+        workers(place, tests) as (device, reference),
+        progress("comparing", quiet=quiet) as step,
+    ):
+        step(0, len(buckets), f"starting {place.device.name} and {place.reference.name}, which takes a while")
         for bucket, verdict in compare(
             buckets,
             device,
@@ -127,3 +135,10 @@ def _rerun(
             verdicts[bucket.id] = verdict
             after.append(bucket)
     return replace(found, buckets=tuple(final_buckets(found.buckets, after))), verdicts
+
+
+def _kept(verdicts: Mapping[str, Verdict], total: int, store: Store) -> str:
+    return (
+        f"{len(verdicts)} of {plural(total, 'bucket')} have their verdict in {store.folder}:"
+        " the same command goes on with the rest"
+    )

@@ -7,32 +7,55 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tputriage.config import Settings
 from tputriage.console import Done, table
-from tputriage.doctor import Rights, check_all
+from tputriage.doctor import Check, Rights, check_all
 from tputriage.errors import TriageError
-from tputriage.issues.credentials import find_credentials
+from tputriage.issues.credentials import Credentials, find_credentials
+from tputriage.issues.github import GitHubTracker, Patience
 from tputriage.pipeline.place import settings_for
+from tputriage.store import NEWEST
+from tputriage.targets.catalogue import check_known
 from tputriage.targets.tools import gh_token
+
+BRIEF = Patience(timeout_s=10, tries=1, longest_wait_s=0.0, between_requests_s=0.0)
 
 
 def doctor(*, store: Path, quiet: bool, root: Path | None, **machine: Any) -> Done:
-    """Exit code 1 where no target for failures is available."""
-    checks = check_all(settings_for(root, **machine), root, store, _rights())
+    """Exit code 1 where the target for failures is not available; raises InputError for one that nobody knows."""
+    settings = settings_for(root, **machine)
+    for name in (settings.target, settings.reference):
+        check_known(name, settings)
+    checks = check_all(settings, root, store, _rights(settings), NEWEST)
     listing = table(
         "",
         ("check", "", "found", "what to do"),
         ((check.name, "ok" if check.fine else "--", check.says, check.cure) for check in checks),
     )
-    able = any(check.fine for check in checks if check.name in ("target tpu", "target emulator"))
+    able = any(check.fine for check in checks if _is_wanted(check, settings))
     return Done({"checks": [asdict(check) for check in checks], "ready": able}, (listing,), code=0 if able else 1)
 
 
-def _rights() -> Rights:
-    """Whether a token could be had; what it may do is GitHub's to say, and nothing is asked here."""
+def _is_wanted(check: Check, settings: Settings) -> bool:
+    names = ("tpu", "emulator") if settings.target == "auto" else (settings.target,)
+    return check.name in [f"target {name}" for name in names]
+
+
+def _rights(settings: Settings) -> Rights:
+    """Whose token it is and what it may do, asked of GitHub once, and not for long."""
+    source = ""
     try:
         found = find_credentials(os.environ, gh_token)
+        if found is None:
+            return Rights()
+        source = _kind(found)
+        tracker = GitHubTracker(found, api_url=settings.api_url, patience=BRIEF)
+        return Rights(source, tracker.login(), tracker.scopes(), repository=settings.repository)
     except TriageError as exc:
-        return Rights(trouble=str(exc))
-    if found is None:
-        return Rights()
-    return Rights("a GitHub App's" if found.is_app else "there, not tried")
+        return Rights(source, trouble=str(exc))
+
+
+def _kind(found: Credentials) -> str:
+    if found.is_app:
+        return "a GitHub App's"
+    return "a fine-grained one" if found.token.startswith("github_pat_") else "there"

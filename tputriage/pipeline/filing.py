@@ -15,15 +15,16 @@ import msgspec
 from rich.console import RenderableType
 
 from tputriage.config import Settings
-from tputriage.console import Done, confirm, table, tell
-from tputriage.issues.apply import Filer, Result, apply_plan
+from tputriage.console import Done, confirm, plural, progress, stoppable, table, tell
+from tputriage.issues.apply import Filer, Result, apply_each
 from tputriage.issues.credentials import find_credentials, need_credentials
 from tputriage.issues.github import GitHubTracker
 from tputriage.issues.masks import cleaner_for
 from tputriage.issues.plan import make_plan
 from tputriage.issues.policy import Policy
+from tputriage.issues.states import states_left, states_met
 from tputriage.issues.survey import survey
-from tputriage.model import Action, Step
+from tputriage.model import Action, Step, TrackedIssue
 from tputriage.pipeline.place import installed_versions, settings_for
 from tputriage.store import Store, open_store
 from tputriage.store.ledger import StoredLedger
@@ -52,12 +53,13 @@ def file_issues(
     policy = policy_for(settings, allow_emulator=allow_emulator, close_fixed=close_fixed)
     with open_store(store, create=False) as opened:
         if dry_run:
-            return _planned(_plan(opened, _tracker_if_any(settings), policy))
+            return _planned(_plan(opened, _tracker_if_any(settings), policy, quiet=quiet)[0])
         tracker = GitHubTracker(need_credentials(os.environ, gh_token), api_url=settings.api_url)
-        steps = _plan(opened, tracker, policy)
+        steps, met = _plan(opened, tracker, policy, quiet=quiet)
         if not _agreed(steps, yes):
             return _planned(steps)
-        return _applied(apply_plan(steps, _filer(tracker, opened, policy)))
+        filer = Filer(tracker, StoredLedger(opened), barred=policy.barred, authors=policy.authors)
+        return _applied(_apply(steps, filer, StoredLedger(opened), met, quiet=quiet))
 
 
 def policy_for(settings: Settings, *, allow_emulator: bool, close_fixed: bool) -> Policy:
@@ -92,17 +94,51 @@ def _tracker_if_any(settings: Settings) -> GitHubTracker | None:
     return GitHubTracker(credentials, api_url=settings.api_url) if credentials else None
 
 
-def _plan(store: Store, tracker: GitHubTracker | None, policy: Policy) -> tuple[Step, ...]:
+def _plan(
+    store: Store, tracker: GitHubTracker | None, policy: Policy, *, quiet: bool
+) -> tuple[tuple[Step, ...], dict[str, TrackedIssue]]:
+    """(the plan, the issue of each bucket as GitHub has it now), the latter remembered for the page."""
     dossiers = store.dossiers()
     if tracker is None:
-        return make_plan(dossiers, None, policy)
-    policy = replace(policy, authors=policy.authors | {tracker.login()})
-    existing = survey(tracker, dossiers, policy, people_since_s=time.time() - PEOPLE_S)
-    return make_plan(dossiers, existing, policy)
+        return make_plan(dossiers, None, policy), {}
+    with (
+        stoppable(lambda: "nothing was written, to GitHub or here: the same command starts anew"),
+        progress("filing", quiet=quiet) as step,
+    ):
+        step(0, 1, f"reading the issues of {policy.repository}")
+        policy = replace(policy, authors=policy.authors | {tracker.login()})
+        existing = survey(tracker, dossiers, policy, people_since_s=time.time() - PEOPLE_S)
+    steps = make_plan(dossiers, existing, policy)
+    met = states_met(steps, existing, policy)
+    StoredLedger(store).saw(met, time.time())
+    return steps, met
 
 
-def _filer(tracker: GitHubTracker, store: Store, policy: Policy) -> Filer:
-    return Filer(tracker, StoredLedger(store), barred=policy.barred, authors=policy.authors)
+def _apply(
+    steps: Sequence[Step], filer: Filer, ledger: StoredLedger, met: Mapping[str, TrackedIssue], *, quiet: bool
+) -> tuple[Result, ...]:
+    """What became of each step, in order; how the issues stand then is remembered, stopped or not."""
+    results: list[Result] = []
+    writes = [step for step in steps if step.action is not Action.SKIP]
+    try:
+        with stoppable(lambda: _kept(results, writes)), progress("filing", quiet=quiet) as tell_step:
+            for result in apply_each(steps, filer):
+                results.append(result)
+                tell_step(_written(results), len(writes), result.step.title)
+    finally:
+        ledger.saw(states_left(results, met), filer.clock())
+    return tuple(results)
+
+
+def _written(results: Sequence[Result]) -> int:
+    return sum(result.step.action is not Action.SKIP for result in results)
+
+
+def _kept(results: Sequence[Result], writes: Sequence[Step]) -> str:
+    return (
+        f"{_written(results)} of {plural(len(writes), 'change')} done, and the ledger knows what may have been sent:"
+        " the same command goes on, and files nothing twice"
+    )
 
 
 def _agreed(steps: Sequence[Step], yes: bool) -> bool:
@@ -112,7 +148,7 @@ def _agreed(steps: Sequence[Step], yes: bool) -> bool:
     for step in writes:
         number = f" #{step.issue}" if step.issue else ""
         tell(f"{step.action}{number}: {step.title}\n    {step.reason}")
-    return confirm(f"write {len(writes)} change{'s' if len(writes) > 1 else ''} to GitHub?")
+    return confirm(f"write {plural(len(writes), 'change')} to GitHub?")
 
 
 def _planned(steps: Sequence[Step]) -> Done:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -9,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tputriage.console import Done, Steps, progress
+from tputriage.console import Done, Steps, plural, progress, stoppable
 from tputriage.errors import InputError
 from tputriage.minimize.draft import Draft
 from tputriage.minimize.emit import finish
@@ -44,7 +45,10 @@ def minimize(
         known = [dossier.repro for dossier, _ in chosen if _is_done(dossier) and not again]
         todo = [pair for pair in chosen if again or not _is_done(pair[0])]
         made = _minimize_all(opened, todo, root, budget_s, quiet, machine) if todo else []
-        notes = _regroup(opened, made)
+        stored = tuple(
+            f"{repro.bucket}: its repro is stored already; --again makes it anew" for repro in known if repro
+        )
+        notes = (*stored, *_regroup(opened, made))
     repros = [*(repro for repro in known if repro), *made]
     return minimized_view(repros, notes)
 
@@ -75,13 +79,25 @@ def _minimize_all(
     settings = settings_for(root, **machine)
     folder = suite_folder(root, settings.root, store.root_of(todo[0][1]))
     place = find_place(folder, **machine)
-    made = []
-    with workers(place, [test for _, test in todo]) as pair, progress("minimizing", quiet=quiet) as step:
+    made: list[Repro] = []
+    with (
+        stoppable(partial(_kept, store, todo, made)),
+        workers(place, [test for _, test in todo]) as pair,
+        progress("minimizing", quiet=quiet) as step,
+    ):
         for number, (dossier, test) in enumerate(todo):
             case = _case(store, place, dossier, test, pair, budget_s)
-            case = replace(case, on_progress=partial(_told, step, number, len(todo)))
-            made.append(_minimize_one(store, place, dossier, case))
+            told = partial(_told, step, number, len(todo), dossier.bucket.id, budget_s, time.monotonic())
+            told("starting")
+            made.append(_minimize_one(store, place, dossier, replace(case, on_progress=told)))
     return made
+
+
+def _kept(store: Store, todo: Sequence[Chosen], made: Sequence[Repro]) -> str:
+    done = f"{len(made)} of {plural(len(todo), 'bucket')} have their repro in {store.folder}"
+    draft = store.folder / "repros" / f"{todo[min(len(made), len(todo) - 1)][0].bucket.id}.draft.py"
+    best = f", and {draft} is the smallest script so far" if draft.is_file() else ""
+    return f"{done}{best}: the same command goes on with the rest"
 
 
 def _regroup(store: Store, made: Sequence[Repro]) -> tuple[str, ...]:
@@ -97,8 +113,10 @@ def _regroup(store: Store, made: Sequence[Repro]) -> tuple[str, ...]:
     return after.notes
 
 
-def _told(step: Steps, done: int, total: int, said: str) -> None:
-    step(done, total, said)
+def _told(step: Steps, done: int, total: int, bucket: str, budget_s: float, began_s: float, said: str) -> None:
+    """What is left is at most each bucket's budget, as long as there is some of this one's."""
+    left_s = max(0.0, budget_s - (time.monotonic() - began_s)) + (total - done - 1) * budget_s
+    step(done, total, f"{bucket}: {said}", left_s)
 
 
 def _case(

@@ -14,10 +14,9 @@ import msgspec
 
 from tputriage import __version__
 from tputriage.config import Settings
-from tputriage.console import Done
-from tputriage.dashboard import Links, board_of, model_results, page, summary
+from tputriage.console import Done, plural
+from tputriage.dashboard import IssueState, Links, board_of, issue_of, model_results, page, summary
 from tputriage.errors import InputError
-from tputriage.issues.ledger import creation_key
 from tputriage.model import Dossier, Outcome
 from tputriage.pipeline.filing import policy_for
 from tputriage.pipeline.place import settings_for
@@ -42,7 +41,7 @@ def report(*, form: str, output: Path | None, store: Path, quiet: bool) -> Done:
     if file is None:
         return Done(data | {"text": text}, (text.rstrip("\n"),))
     size = _write(file, text)
-    return Done(data | {"file": str(file), "bytes": size}, (f"{len(dossiers)} buckets written to {file}",))
+    return Done(data | {"file": str(file), "bytes": size}, (f"{plural(len(dossiers), 'bucket')} written to {file}",))
 
 
 def _html(store: Store, dossiers: Sequence[Dossier], reports: Sequence[Row], settings: Settings) -> str:
@@ -78,21 +77,33 @@ def _links(store: Store, dossiers: Sequence[Dossier], settings: Settings) -> Lin
     """Masks as filing does: a page is mailed and kept by CI as easily as an issue is read."""
     ledger = StoredLedger(store)
     cleaner = policy_for(settings, allow_emulator=False, close_fixed=False).cleaner
-    reported = [dossier for dossier in dossiers if dossier.issue is not None]
-    addresses = {dossier.bucket.id: _address(ledger, dossier, settings) for dossier in reported}
+    seen = ledger.seen()
+    states = {
+        bucket: IssueState(issue.number, issue.state, issue.state_reason, issue.labels, seen_s)
+        for bucket, (issue, seen_s) in seen.items()
+    }
+    places = {
+        (bucket, number): repository
+        for (bucket, repository), number in ledger.issues().items()
+        if repository in (settings.repository, settings.upstream)
+    }
+    places |= {(bucket, issue.number): issue.repository for bucket, (issue, _) in seen.items()}
+    known = Links(states=states)
+    addresses = {}
+    for dossier in dossiers:
+        number = issue_of(dossier, known)
+        if number is not None:
+            addresses[dossier.bucket.id] = _address(places.get((dossier.bucket.id, number), ""), number, settings)
     # Buckets repeat each other: settings, versions, reports.
     mask = lru_cache(MASKED_KEPT)(cleaner.mask)
-    return Links({bucket: address for bucket, address in addresses.items() if address}, mask)
+    return Links({bucket: address for bucket, address in addresses.items() if address}, states, mask)
 
 
-def _address(ledger: StoredLedger, dossier: Dossier, settings: Settings) -> str:
-    """Where the bucket's issue is; "" where the settings do not name the repository that it was filed in."""
+def _address(repository: str, number: int, settings: Settings) -> str:
+    """Where an issue is on the web; "" for what is no repository's name, or no https."""
     host = settings.api_url.removesuffix("/api/v3").replace("https://api.github.com", "https://github.com")
-    for repository in (settings.repository, settings.upstream):
-        filing = ledger.find(creation_key(repository, dossier.bucket.id)) if _NAME.fullmatch(repository) else None
-        if filing is not None and filing.number == dossier.issue and host.startswith("https://"):
-            return f"{host}/{repository}/issues/{dossier.issue}"
-    return ""
+    good = _NAME.fullmatch(repository) and host.startswith("https://")
+    return f"{host}/{repository}/issues/{number}" if good else ""
 
 
 def _templates(settings: Settings) -> Path | None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from rich.console import RenderableType
 
-from tputriage.console import Done, table, visible
+from tputriage.console import Done, plural, table, visible
 from tputriage.model import Dossier, Run, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
 from tputriage.signatures import Explanation, Neighbour, nearest
@@ -110,11 +110,15 @@ def _parts(dossier: Dossier) -> tuple[RenderableType, ...]:
     if repro is not None and not repro.source:
         parts += [f"no repro: {visible(repro.reason)}", ""]
     elif repro is not None:
-        parts += [f"repro {repro.status} ({repro.level}, {repro.lines} lines): {repro.script}", "", repro.source]
+        parts += [
+            f"repro {repro.status} ({repro.level}, {plural(repro.lines, 'line')}): {repro.script}",
+            "",
+            repro.source,
+        ]
         parts += [repro.condition, ""] if repro.condition else []
     tests = [f"  {visible(test)}" for test in bucket.tests[:TESTS_SHOWN]]
     more = len(bucket.tests) - len(tests)
-    parts += [f"{len(bucket.tests)} tests", *tests, *([f"  and {more} more"] if more > 0 else [])]
+    parts += [plural(len(bucket.tests), "test"), *tests, *([f"  and {more} more"] if more > 0 else [])]
     if dossier.history:
         first, last = dossier.history[0], dossier.history[-1]
         parts += ["", f"first seen in {first.place}, last in {last.place}"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tputriage.console import Done, progress
+from tputriage.console import Done, plural, progress, stoppable
 from tputriage.errors import InputError
 from tputriage.minimize.measure import code_lines
 from tputriage.minimize.shrink_script import Shrunk, shrink_script
@@ -24,18 +26,31 @@ def shrink(
     except (OSError, UnicodeDecodeError) as exc:
         raise InputError(f"{script} cannot be read: {exc}") from exc
     target = output or script.with_name(f"{script.stem}.small.py")
-    place = find_place(None, **machine)
-    with workers(place) as (device, reference), progress("shrinking", quiet=quiet) as step:
+    place, began_s = find_place(None, **machine), time.monotonic()
+    best = [source]
+    with (
+        stoppable(lambda: _kept(target, best)),
+        workers(place) as (device, reference),
+        progress("shrinking", quiet=quiet) as step,
+    ):
+        step(0, 1, f"starting, {plural(code_lines(source), 'line')}", budget_s)
 
         def keep(better: str) -> None:
             _write(target, better)
-            step(0, 1, f"{code_lines(better)} lines")
+            best.append(better)
+            step(0, 1, plural(code_lines(better), "line"), max(0.0, budget_s - (time.monotonic() - began_s)))
 
         found = shrink_script(
             source, device, reference, limit_s=place.settings.limit_s, budget_s=budget_s, on_better=keep
         )
     _write(target, found.source)
     return _answer(found, target, source)
+
+
+def _kept(target: Path, found: Sequence[str]) -> str:
+    if len(found) == 1:
+        return "nothing smaller was found yet, and nothing was written"
+    return f"{target} is the smallest so far, {plural(code_lines(found[-1]), 'line')}: shrink that to go on"
 
 
 def _write(path: Path, source: str) -> None:
@@ -63,6 +78,7 @@ def _answer(found: Shrunk, path: Path, source: str) -> Done:
     }
     ended = "; the budget ended first, --budget gives it more" if found.exhausted else ""
     says = (
-        f"{path}: {lines} lines of code, {data['lines_before']} before, {found.runs} runs in {data['seconds']} s{ended}"
+        f"{path} written: {plural(lines, 'line')} of code, {data['lines_before']} before;"
+        f" {plural(found.runs, 'run')} in {data['seconds']} s{ended}"
     )
     return Done(data, (says, "", found.source.rstrip()))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tputriage.console import Done, progress, table
+from tputriage.console import Done, plural, progress, stoppable, table
 from tputriage.minimize.roads import VERIFICATIONS, judge_fresh
 from tputriage.model import Dossier
 from tputriage.pipeline.lookup import find_bucket
@@ -28,15 +29,20 @@ def verify(*, ids: Sequence[str], store: Path, quiet: bool, root: Path | None, *
 
 
 def _verify_all(store: Store, place: Place, chosen: Sequence[Dossier], quiet: bool) -> list[dict[str, str]]:
-    rows = []
+    rows: list[dict[str, str]] = []
     # The worker only says what is installed, and goes: a chip is held by one process at a time.
-    with workers(place) as (device, _):
+    with stoppable(lambda: "nothing was verified yet"), workers(place) as (device, _):
         versions = device_versions(place, getattr(device, "versions", {}))
-    with progress("verifying", quiet=quiet) as step:
+    with stoppable(partial(_kept, rows, chosen)), progress("verifying", quiet=quiet) as step:
         for number, dossier in enumerate(chosen):
             step(number, len(chosen), dossier.bucket.title)
             rows.append(_verified(store, place, dossier, versions))
     return rows
+
+
+def _kept(rows: Sequence[Mapping[str, str]], chosen: Sequence[Dossier]) -> str:
+    left = " ".join(dossier.bucket.id for dossier in chosen[len(rows) :])
+    return f"what {len(rows)} of {plural(len(chosen), 'repro')} did is stored: `tputriage verify {left}` does the rest"
 
 
 def _chosen(store: Store, ids: Sequence[str]) -> list[Dossier]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import RenderableType
 
 from tputriage.collect import Collected
-from tputriage.console import Done, table
+from tputriage.console import Done, plural, table
 from tputriage.model import Repro, ReproStatus, Verdict
 
 
@@ -47,7 +47,7 @@ def _numbers(found: Collected) -> str:
         return "no test ran: look at what pytest said, a run that finds no tests is not a green one"
     counts = ", ".join(f"{count} {name}" for name, count in found.outcomes.items())
     rate = "" if found.pass_rate is None else f"; {found.pass_rate:.1%} of those that ran to an end pass"
-    return f"{found.total} tests: {counts}{rate}"
+    return f"{plural(found.total, 'test')}: {counts}{rate}"
 
 
 def minimized_view(repros: Sequence[Repro], notes: Sequence[str] = ()) -> Done:
@@ -87,10 +87,11 @@ def _repro_row(repro: Repro) -> dict[str, object]:
 
 def _verification(repro: Repro) -> str:
     if repro.status is ReproStatus.NOT_REPRODUCED:
-        return f"{repro.bucket}: no repro after {repro.oracle_runs} runs: {repro.reason}"
+        return f"{repro.bucket}: no repro after {plural(repro.oracle_runs, 'run')}: {repro.reason}"
     failed, total = repro.reliability
     targets = ", ".join(f"{word} on {name}" for name, word in repro.targets.items())
-    size = f"{repro.lines} lines of code, {repro.level} level, {repro.oracle_runs} runs in {repro.seconds:g} s"
+    runs = f"{plural(repro.oracle_runs, 'run')} in {repro.seconds:g} s"
+    size = f"{plural(repro.lines, 'line')} of code, {repro.level} level, {runs}"
     why = f": {repro.reason}" if repro.status is ReproStatus.UNVERIFIED else ""
     return (
         f"{repro.bucket}: {repro.status}{why}; {targets} ({failed} of {total} fresh processes); {size}\n{repro.script}"

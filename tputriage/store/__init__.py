@@ -5,5 +5,8 @@ any moment leaves what was stored before whole, and nothing half written.
 """
 
 from tputriage.store.database import Store, open_store
+from tputriage.store.schema import MIGRATIONS
 
-__all__ = ["Store", "open_store"]
+NEWEST = len(MIGRATIONS)  # the shape of the database that this program knows
+
+__all__ = ["NEWEST", "Store", "open_store"]

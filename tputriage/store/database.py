@@ -14,14 +14,17 @@ from typing import Any, TypeVar
 from tputriage.errors import InputError, StoreError
 from tputriage.model import Bucket, Dossier, Failure, Outcome, Report, Repro, Run, Sighting, Signature, Verdict
 from tputriage.ordering import order_key
+from tputriage.store.connection import PATIENCE_S, connect, when_free
 from tputriage.store.rows import dump, insert_bucket, insert_failures, insert_report, load, text
-from tputriage.store.schema import MIGRATIONS, migrate, version_of
 
 Value = TypeVar("Value")
 
 
-def open_store(folder: Path, *, create: bool = True) -> Store:
-    """The store in `folder`; raises StoreError where it is missing (`create=False`), damaged, or cannot be written."""
+def open_store(folder: Path, *, create: bool = True, patience_s: float = PATIENCE_S) -> Store:
+    """The store in `folder`; raises StoreError where it is missing (`create=False`), damaged, or cannot be written.
+
+    `patience_s` is for another process that is writing it.
+    """
     path = folder / "store.db"
     if not create and not os.path.isfile(path):
         raise StoreError(
@@ -29,7 +32,7 @@ def open_store(folder: Path, *, create: bool = True) -> Store:
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return Store(folder, _connect(path))
+        return Store(folder, when_free(folder, patience_s, lambda: connect(path)), patience_s)
     except OSError as exc:
         raise StoreError(
             f"the store {folder} cannot be used: {exc.strerror or exc}; name another with --store"
@@ -38,33 +41,12 @@ def open_store(folder: Path, *, create: bool = True) -> Store:
         raise StoreError(f"the store {path} cannot be opened: {exc}; name another with --store") from exc
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    for place in (path.parent, path):
-        if place.exists() and not _may_write(place):
-            raise StoreError(f"the store {place} is read-only: make it writable or name another with --store")
-    connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    # A number that GitHub gave must be on the disk before the next step, power cut or not.
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    if version_of(connection) > len(MIGRATIONS):
-        raise StoreError(
-            f"the store {path} was written by a newer tputriage: upgrade tputriage, or name another store with --store"
-        )
-    migrate(connection)
-    return connection
-
-
-def _may_write(place: Path) -> bool:
-    """Root may write anywhere, but a store that somebody took the write bits from is meant to stay as it is."""
-    return os.access(place, os.W_OK) and bool(place.stat().st_mode & 0o222)
-
-
 class Store:
     """An open store; a context manager. Methods raise StoreError where the disk or the database refuses."""
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, folder: Path, connection: sqlite3.Connection, patience_s: float = PATIENCE_S) -> None:
         self.folder = folder
+        self._patience_s = patience_s
         self._db = connection
 
     def __enter__(self) -> Store:
@@ -77,7 +59,7 @@ class Store:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing; what ledger.py and the methods below write through."""
         try:
-            self._db.execute("BEGIN IMMEDIATE")
+            when_free(self.folder, self._patience_s, lambda: self._db.execute("BEGIN IMMEDIATE"))
             try:
                 yield self._db
             except BaseException:

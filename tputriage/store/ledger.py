@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from tputriage.model import Filing
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tputriage.model import Filing, TrackedIssue
 from tputriage.store.database import Store
+from tputriage.store.rows import dump, load
 
 _COLUMNS = "key, bucket_id, repository, state, number, floor, at_s"
 
@@ -42,3 +46,15 @@ class StoredLedger:
                 " WHERE key LIKE 'create:%' AND state = 'done' AND number IS NOT NULL"
             ).fetchall()
         return {(bucket, repository): int(number) for bucket, repository, number in rows}
+
+    def saw(self, issues: Mapping[str, TrackedIssue], at_s: float) -> None:
+        """Remember how the issue of each bucket stood; without its body, which the tracker keeps."""
+        rows = [(bucket, dump(replace(issue, body="")), at_s) for bucket, issue in issues.items()]
+        with self._store.transaction() as db:
+            db.executemany("INSERT OR REPLACE INTO tracked VALUES (?, ?, ?)", rows)
+
+    def seen(self) -> dict[str, tuple[TrackedIssue, float]]:
+        """{bucket id: (its issue as it was last seen, when in Unix time)}."""
+        with self._store.transaction() as db:
+            rows = db.execute("SELECT bucket_id, value, seen_s FROM tracked").fetchall()
+        return {bucket: (load(value, TrackedIssue), seen_s) for bucket, value, seen_s in rows}

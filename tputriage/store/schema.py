@@ -80,6 +80,13 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX verification_bucket ON verification(bucket_id);
     """,
+    """
+    CREATE TABLE tracked (
+        bucket_id TEXT PRIMARY KEY,
+        value TEXT NOT NULL,
+        seen_s REAL NOT NULL
+    );
+    """,
 )
 
 

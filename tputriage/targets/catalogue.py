@@ -84,13 +84,18 @@ def find_target(name: str, settings: Settings) -> Target:
     )
 
 
+def check_known(name: str, settings: Settings) -> None:
+    """Raises InputError, with the names that are known, for one that no row and no setting has."""
+    if name not in ("auto", *ROWS, *settings.targets):
+        known = ", ".join(["auto", *ROWS, *settings.targets])
+        raise InputError(f"there is no target called {name!r}: take one of {known}, or add it to the settings")
+
+
 def _row(name: str, own: TargetRow, settings: Settings) -> Row:
     """A shipped row, or the one that a target of the user's is like: an emulator where it names a plugin."""
     if name in ROWS:
         return ROWS[name]
-    if name not in settings.targets:
-        known = ", ".join(["auto", *ROWS, *settings.targets])
-        raise InputError(f"there is no target called {name!r}: take one of {known}, or add it to the settings")
+    check_known(name, settings)
     return ROWS["emulator" if own.plugin else "tpu" if own.device == "tpu" else "cpu"]
 
 

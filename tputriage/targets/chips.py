@@ -8,13 +8,14 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 from tputriage.errors import TargetError
 
+DEVICES = ("/dev/accel", "/dev/vfio/")
 GOOGLE = "0x1ae0"  # PCI vendor of TPU chips
 LOCKS = Path(tempfile.gettempdir())
 
@@ -58,6 +59,19 @@ def hold_chip(count: int, folder: Path = LOCKS) -> Hold:
     raise TargetError(
         f"every TPU chip here is held by another tputriage (process {', '.join(holders)}): wait for it, or end it"
     )
+
+
+def holders(places: Sequence[str] = DEVICES) -> dict[int, str]:
+    """{process id: the device file that it has open}, of the processes that we may look at."""
+    found = {}
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            file = os.readlink(link)
+        except OSError:  # it has ended, or is another user's
+            continue
+        if file.startswith(tuple(places)) and file[-1].isdigit():
+            found[int(link.parts[2])] = file
+    return found
 
 
 def pinned(chip: int) -> dict[str, str]:
