@@ -27,8 +27,45 @@ def test_a_models_results_have_the_shape_that_the_dashboard_reads():
         [],
         Links(),
     )
-    assert found["models_bert"]["success"] == {"single": 2}
-    assert (found["models_bert"]["failures"], found["models_bert"]["skipped"]) == ({}, {"single": 1})
+    assert (found["models_bert"]["success"], found["models_bert"]["skipped"], found["models_bert"]["errors"]) == (
+        2,
+        1,
+        0,
+    )
+    assert found["models_bert"]["failures"] == {}
+    # As transformers' own script starts each model.
+    assert list(found["models_bert"]) == [
+        "failed",
+        "errors",
+        "success",
+        "skipped",
+        "time_spent",
+        "error",
+        "failures",
+        "job_link",
+        "captured_info",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("test_id", "category"),
+    [
+        ("tests/models/bert/test_modeling_bert.py::T::t", "PyTorch"),
+        ("tests/models/bert/test_tokenization_bert.py::T::t", "Tokenizers"),
+        ("tests/quantization/bnb/test_modeling_x.py::T::t", "Quantization"),
+        ("tests/models/auto/test_x.py::T::t", "Auto"),
+        ("tests/schedulers/test_ddim.py::t", "Unclassified"),
+    ],
+)
+def test_a_failure_is_counted_in_the_category_of_its_test(test_id, category):
+    (model,) = model_results({test_id: Outcome.FAILED}, [], Links()).values()
+    assert model["failed"].pop(category) == {"unclassified": 0, "single": 1, "multi": 0}
+    assert {count for counts in model["failed"].values() for count in counts.values()} == {0}
+
+
+def test_a_setup_error_is_counted_apart_and_a_crash_marks_its_model():
+    found = model_results({"tests/a/t.py::x": Outcome.ERROR, "tests/a/t.py::y": Outcome.CRASH}, [], Links())["a"]
+    assert (found["errors"], found["error"], len(found["failures"]["single"])) == (1, True, 1)
 
 
 def test_a_failure_is_its_node_id_and_its_last_line():
@@ -36,7 +73,7 @@ def test_a_failure_is_its_node_id_and_its_last_line():
     assert found["failures"]["single"] == [
         {"line": "tests/models/unet/test_unet.py::TestUnet0::test_0[two\nlines]", "trace": "RuntimeError: two lines"}
     ]
-    assert found["failed"] == {"single": 1}
+    assert found["failed"]["Unclassified"]["single"] == 1
 
 
 def test_a_crash_that_left_no_words_is_told_by_its_outcome():

@@ -56,7 +56,7 @@ def test_model_results_read_back_as_the_reports_were(stored):
     back = read_report(stored / "back.json")
     told = json.loads(tputriage("show", "--json", cwd=stored).stdout)
     assert sum(back.outcomes.values()) == sum(map(total, REPORTS.glob("[uf]*.tpu.json")))
-    assert len({one.test_id for one in back.failures}) == sum(bucket["count"] for bucket in told["buckets"])
+    assert len(back.failures) + back.outcomes["error"] == sum(bucket["count"] for bucket in told["buckets"])
 
 
 def total(path):

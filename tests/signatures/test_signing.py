@@ -235,6 +235,11 @@ def test_an_explanation_shows_inputs_and_changes():
         (failing("operator 'aten::mish.out' is not implemented for TPU"), "aten::mish is not implemented for TPU"),
         (failing("unique2(): sorted=False is not yet supported"), "unique2(): sorted=False is not yet supported"),
         (failing("bad index", "IndexError"), "IndexError: bad index"),
+        (
+            failing("bad <m.Model object at 0x7ff928b1d050> at 12", "ValueError"),
+            "ValueError: bad <m.Model object> at 12",
+        ),
+        (failing("stream 0x7ff928b1d050 of device 0x3"), "stream 0x… of device 0x3"),
         (failing("boom " * 100), None),
         (
             failing("F1130 05:32:01.1 47 a/inversion.cc:112] Check failed: a == b", "", outcome=Outcome.CRASH),

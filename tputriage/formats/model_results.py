@@ -1,8 +1,8 @@
 """The `model_results.json` of the Hugging Face CI dashboard.
 
-`{model: {"success": {gpu: n}, "failures": {gpu: [{"line": node id, "trace": text}]}, …}}`, written by
-transformers' utils/notification_service.py and by others for the same page. It counts passes without naming
-them, and a trace is the exception's last line alone.
+`{model: {"success": n, "errors": n, "failures": {gpu: [{"line": node id, "trace": text}]}, …}}`, written by
+transformers' utils/notification_service.py and by others for the same page, some of whom count by gpu. It counts
+passes and errors of setup and teardown without naming them, and a trace is the exception's last line alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def sniff(head: bytes) -> bool:
 
 def read(source: Source, *, salvage: bool) -> Report:
     """Raises ReportError where the file is damaged and `salvage` is off."""
-    tally, counts, damage = Tally(), {"passed": 0, "failed": 0, "skipped": 0}, ""
+    tally, counts, damage = Tally(), {"passed": 0, "failed": 0, "error": 0, "skipped": 0}, ""
     walker = Walker(source)
     try:
         for model in walker:
@@ -47,6 +47,8 @@ def read(source: Source, *, salvage: bool) -> Report:
         raise ReportError(f"{source.name} is damaged: {damage}. --salvage reads the models before that")
     if damage:
         tally.note(f"damaged: {damage}. Recovered: {plural(len(tally.tests), 'test')}; what followed is lost")
+    if counts["error"]:
+        tally.note(f"{plural(counts['error'], 'setup or teardown error')} counted; this format does not name them")
     if counts["passed"]:
         tally.note(f"{plural(counts['passed'], 'test')} passed; this format counts them without naming them")
     outcomes = {name: count for name, count in counts.items() if count}
@@ -56,6 +58,7 @@ def read(source: Source, *, salvage: bool) -> Report:
 def _read_model(model: str, results: Mapping[str, Any], tally: Tally, counts: dict[str, int]) -> None:
     counts["passed"] += _count(results.get("success"))
     counts["skipped"] += _count(results.get("skipped"))
+    counts["error"] += _count(results.get("errors"))
     for line, trace in _failures(results.get("failures")):
         test_id = line if "::" in line else f"{model}::{line}"
         text = _PLACE.sub("", trace)

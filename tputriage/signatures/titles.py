@@ -14,6 +14,7 @@ LONGEST = 110
 _CLAUSE = re.compile(r"(?:; |\. |\.$|: please |, please )", re.I)
 _ACTUAL = re.compile(r"Actual message: '?([^\n]*?)'?$", re.M)
 _COMPILER = re.compile(r"\Afailed to compile MLIR module(?: --|:) (?:the XLA compiler failed with: )?")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{5,16}\b|(?<![\w.])0x[0-9a-fA-F]{8,16}\b")
 _SPACE = re.compile(r"\s+")
 # absl's and glog's line head: level and date, time, thread; the source file and its line follow, and stay.
 _STAMP = re.compile(r"^[FEWI]\d{4} [\d:.]+ +\d+ (?=[\w./+-]+:\d+\] )", re.MULTILINE)
@@ -83,5 +84,7 @@ def _led(signature: Signature, text: str) -> str:
 
 
 def _fit(text: str) -> str:
+    # Where an object lay in memory is new in each run, and says nothing.
+    text = _ADDRESS.sub(lambda found: "" if found[0].startswith(" at") else "0x…", text)
     line = _SPACE.sub(" ", text).strip() or "a failure without a message"
     return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"
