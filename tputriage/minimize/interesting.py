@@ -16,8 +16,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Protocol
 
-from tputriage.minimize.memory import Memory
 from tputriage.console import log
+from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import same_bug, sign
