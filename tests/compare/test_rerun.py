@@ -121,6 +121,16 @@ def test_a_bucket_that_needs_no_rerun_takes_in_what_belongs_to_it_and_costs_noth
     assert len(device_runner.jobs) == 1
 
 
+@pytest.mark.parametrize("stopped", [HANGS, fails("a/b does not appear to have a file named c.json.", "OSError")])
+def test_a_rerun_that_the_machine_stops_names_no_real_error(stopped):
+    def device(test, job):
+        return stopped if BLOCKING in job.env and test == A else fails(SECONDARY)
+
+    before = [bucket_of(A, B, message=SECONDARY)]
+    _, found, _ = run(before, device, settings=False)
+    assert [bucket.tests for bucket in final_buckets(before, [bucket for bucket, _ in found])] == [(A, B)]
+
+
 CHECK = "F1130 05:32:01.123456 4711 inversion.cc:112] Check failed: a.rank() == b.rank() (3 vs. 4)"
 DIED = {"message": "worker 'gw0' crashed while running 'tests/test_a.py::test_it'", "exception": ""}
 

@@ -56,6 +56,13 @@ def see(wanted: Signature, run: Run) -> Seen:
     return Seen.OTHER
 
 
+def tells_of_itself(run: Run) -> bool:
+    """Whether a run failed by its own doing, not by the machine's: no time-out, no memory or network that gave out."""
+    if not run.outcome.is_failure or run.outcome is Outcome.TIMEOUT or ENDED_FOR_MEMORY in run.last_words:
+        return False
+    return run.failure is None or kind_of(run.failure) is not Kind.INFRA
+
+
 def _died_alike(wanted: Signature, run: Run) -> bool:
     """A death of which the report has no words is any death; where it has the failed check, the words decide."""
     if kind_of(wanted) is Kind.TIMEOUT:

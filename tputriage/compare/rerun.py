@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from tputriage.compare.casebook import BLOCKING, KERNELS, Rules
 from tputriage.compare.desk import Desk, Question, Side
-from tputriage.compare.evidence import slim
+from tputriage.compare.evidence import slim, tells_of_itself
 from tputriage.compare.inquiry import Findings, Inquiry, investigate
 from tputriage.compare.judge import judge_moved
 from tputriage.compare.machine import Watch
@@ -116,7 +116,7 @@ def _unmask(desk: Desk, buckets: Sequence[Bucket], rules: Rules, watch: Watch) -
     while desk.open:
         _, run = desk.get()
         watch.look(run)
-        if run.outcome.is_failure and run.failure is not None and TELL_MORE[reported[run.test_id]](run.failure):
+        if tells_of_itself(run) and run.failure is not None and TELL_MORE[reported[run.test_id]](run.failure):
             real[run.test_id], runs[run.test_id] = run.failure, run
     found = [(failure, real[failure.test_id]) for failure in hidden if failure.test_id in real]
     masked = frozenset(test for test in real if reported[test] == SECONDARY)
