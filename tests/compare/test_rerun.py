@@ -86,6 +86,23 @@ def test_where_the_reference_skips_another_member_is_the_witness():
     assert "passes on cpu in 2 of 2 runs" in verdicts[tests[0]].reason
 
 
+def test_a_witness_is_looked_for_in_small_groups():
+    tests = [f"tests/test_a.py::test_{n:02}" for n in range(40)]
+    runs_there = {tests[3]: PASSES}
+    _, _, (_, reference) = run(
+        [bucket_of(*tests)], always(fails(MISSING_OP)), lambda test, job: runs_there.get(test, SKIPS)
+    )
+    assert len(reference.jobs) < 15
+
+
+def test_no_witness_is_looked_for_where_the_suites_own_line_decides():
+    tests = [f"tests/test_a.py::test_{n}" for n in range(8)]
+    said = "Using streams for data transfer requires a CUDA device, or an Intel XPU device."
+    bucket = bucket_of(*tests, message=said, exception="ValueError")
+    verdicts, _, (_, reference) = run([bucket], always(fails(said, "ValueError")), always(SKIPS))
+    assert (verdicts[tests[0]].kind, len(reference.jobs)) == (VerdictKind.SUITE, 3)
+
+
 def test_a_secondary_error_goes_to_the_bucket_of_its_real_error():
     def device(test, job):
         return fails(MISSING_OP) if test == A or BLOCKING in job.env else fails(SECONDARY)

@@ -16,12 +16,14 @@ from tputriage.compare.evidence import slim
 from tputriage.compare.judge import Facts, judge, judge_without_runs
 from tputriage.compare.parts import split
 from tputriage.compare.repeats import AGREE_CERTAIN, BUDGET, device_runs_wanted, reference_runs_wanted
+from tputriage.compare.suite import deciding_line
 from tputriage.model import Bucket, Run, Verdict, VerdictKind
 
 Findings = list[tuple[Bucket, Verdict]]
 Inquiry = Generator[Sequence[Question], Sequence[Run], Findings]
 
 MOST_MEMBERS = 64  # members looked at one by one where representatives disagree, or the reference skips them
+WITNESSES_AT_ONCE = 8  # members that the reference is asked for before its answers are looked at
 AT_ONCE = 4  # repeats asked for before the runs so far are looked at again
 # What a single test cannot tell by itself: it goes where the bucket's other tests go.
 _SILENT = frozenset({VerdictKind.UNDECIDED, VerdictKind.INFRA})
@@ -52,15 +54,22 @@ def _both(tests: Iterable[str]) -> list[tuple[Side, str]]:
 
 
 def _find_witness(book: Casebook) -> Asking:
-    """Where the reference skips every representative, look for members of the bucket that it does run."""
+    """Where the reference skips every representative, look for a member of the bucket that it does run.
+
+    A check of the device that the suite makes itself is known by its line: there the reference need not say anything.
+    """
     there = book.tally(Side.REFERENCE)
-    if there.total or not there.skipped:
+    if there.total or not there.skipped or deciding_line(book.bucket, book.runs[Side.DEVICE]):
         return
     seen = set(book.looked_at(Side.REFERENCE))
     rest = [test for test in representatives(book.bucket.failures, MOST_MEMBERS) if test not in seen]
-    yield from book.look((Side.REFERENCE, test) for test in rest)
-    witnesses = [test for test in rest if book.tally(Side.REFERENCE, [test]).total]
-    yield from book.look((Side.DEVICE, test) for test in witnesses[:1])
+    for start in range(0, len(rest), WITNESSES_AT_ONCE):
+        asked = rest[start : start + WITNESSES_AT_ONCE]
+        yield from book.look((Side.REFERENCE, test) for test in asked)
+        witness = next((test for test in asked if book.tally(Side.REFERENCE, [test]).total), "")
+        if witness:
+            yield from book.look([(Side.DEVICE, witness)])
+            return
 
 
 def _kinds(book: Casebook) -> dict[str, VerdictKind]:
