@@ -38,6 +38,7 @@ def told(folder, modules, **changes):
         "modules": about,
         "module_file": str(folder / "test_x.py"),
         "class_made": None,
+        "switch": "",
     }
     return plain | changes
 
@@ -76,6 +77,18 @@ def test_the_device_is_the_argument(tmp_path):
     script = assemble(told(tmp_path, {"test_x": (test, {"DEVICE": "text"})}), "tpu")
     assert run(script, "elsewhere")["seen"] == ["elsewhere"]
     assert "environ" not in script
+
+
+def test_an_import_that_holds_the_device_is_the_argument(tmp_path):
+    test = "from os import sep as torch_device\nseen = []\n\ndef test_x():\n    seen.append(torch_device)\n"
+    script = assemble(told(tmp_path, {"test_x": (test, {"torch_device": "text"})}), "tpu")
+    assert run(script, "elsewhere")["seen"] == ["elsewhere"]
+
+
+def test_the_switch_of_the_suite_is_set_before_anything_is_imported(tmp_path):
+    test = "import json\n\ndef test_x():\n    json.dumps(1)\n"
+    script = assemble(told(tmp_path, {"test_x": (test, {})}, switch="X_DEVICE"), "tpu", switch=True)
+    assert script.index("os.environ['X_DEVICE'] = device") < script.index("import json")
 
 
 def test_a_module_of_the_suite_used_by_its_name_is_dissolved(tmp_path):

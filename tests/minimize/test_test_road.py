@@ -61,7 +61,12 @@ def a_road(tmp_path, device, reference=lambda source: None, about=None):
         "setup_takes_method": False,
     }
     plain |= {"arguments": [], "params": {}, "unwritten": {}, "fixtures": []}
-    plain |= {"module_file": str(path), "class_made": None, "modules": {str(path): {"name": "test_x", "devices": {}}}}
+    plain |= {
+        "module_file": str(path),
+        "class_made": None,
+        "switch": "",
+        "modules": {str(path): {"name": "test_x", "devices": {}}},
+    }
     tpu, cpu = Described("tpu", device, about or plain), FakeRunner("cpu", reference)
     return take_test_road("test_x.py::test_x", tpu, cpu, Interesting(WANTED, tpu, cpu))
 

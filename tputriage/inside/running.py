@@ -73,13 +73,16 @@ def run_script(
     *,
     name: str = "repro.py",
     argv: Sequence[str] = (),
+    without: str = "",
     around: Around = nullcontext,
     caught: Caught = lambda exc: None,
 ) -> Value:
     """The script as a fresh `__main__` in an empty folder of its own: {"outcome", "failures", "duration_s"}.
 
-    It passes if it comes to its end or leaves with code 0, as for a shell.
+    It passes if it comes to its end or leaves with code 0, as for a shell. The variable `without` is taken from
+    its environment: the suite's switch tells a script nothing where people run it.
     """
+    os.environ.pop(without, None)
     folder = tempfile.mkdtemp(prefix="script-")
     os.chdir(folder)
     path = os.path.join(folder, os.path.basename(name) or "script.py")

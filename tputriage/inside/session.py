@@ -32,6 +32,7 @@ class Session:
     slots: int
     memory_bytes: int  # resident memory at which a child is ended; 0 for none
     scratch: str  # a folder for the children's temporary folders
+    switch: str  # the variable that tells the suite its device; scripts run without it, "" where there is none
     late: bool  # each child collects for itself: collecting this suite uses the device, which no fork survives
     items: dict[str, Any] = field(default_factory=dict)  # pytest items by node id, in collection order
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # collection failures by node id

@@ -29,7 +29,7 @@ class FlattenError(TriageError):
 
 def flatten(test_id: str, device: Runner, *, whole: bool = False) -> str:
     """The script; raises TriageError where there can be none. `whole`: see `assemble`."""
-    return assemble(describe(test_id, device), device.target.device, whole=whole)
+    return assemble(describe(test_id, device), device.target.device, switch=whole, whole=whole)
 
 
 def describe(test_id: str, device: Runner) -> Mapping[str, Any]:
@@ -41,11 +41,20 @@ def describe(test_id: str, device: Runner) -> Mapping[str, Any]:
     return answer.value
 
 
-def assemble(told: Mapping[str, Any], device: str, *, whole: bool = False) -> str:
+def scripts(told: Mapping[str, Any], device: str) -> Iterator[str]:
+    """The flattened test as plain as it can be, then with more and more of what the suite's session is."""
+    yield assemble(told, device)
+    if told["switch"]:
+        yield assemble(told, device, switch=True)
+    yield assemble(told, device, switch=True, whole=True)
+
+
+def assemble(told: Mapping[str, Any], device: str, *, switch: bool = False, whole: bool = False) -> str:
     """The script of a described test.
 
-    `whole` adds what most failures do not need: what the suite's modules do to torch and the environment when they
-    are imported, and the teardown.
+    With `switch` it sets the variable that tells the suite its device, which a library may read itself. `whole`
+    adds what most failures do not need: what the suite's modules do to torch and the environment when they are
+    imported, and the teardown.
     """
     suite = read_suite(told["modules"])
     writer = Writer(suite)
@@ -53,7 +62,7 @@ def assemble(told: Mapping[str, Any], device: str, *, whole: bool = False) -> st
     for module in _acting(suite, told) if whole else ():
         writer.effects(module)
     driver.drive()
-    return pruned(_script(writer, driver, device), told["function"])
+    return pruned(_script(writer, driver, device, told["switch"] if switch else ""), told["function"])
 
 
 def _acting(suite: Suite, told: Mapping[str, Any]) -> Iterator[OwnModule]:
@@ -66,9 +75,12 @@ def _acting(suite: Suite, told: Mapping[str, Any]) -> Iterator[OwnModule]:
             yield suite.by_file[file]
 
 
-def _script(writer: Writer, driver: Driver, device: str) -> str:
+def _script(writer: Writer, driver: Driver, device: str, switch: str) -> str:
     imports = sorted(writer.imports, key=lambda text: (text.startswith("from"), text))
     future = ["from __future__ import annotations"] if writer.future else []
-    parts = [*future, "import sys", *imports, DEVICE_LINE.format(device=device).strip()]
+    line = DEVICE_LINE.format(device=device).strip()
+    # Before the other imports: what is imported may read it then.
+    told = ["import os", "import sys", line, f"os.environ[{switch!r}] = device"] if switch else ["import sys"]
+    parts = [*future, *told, *imports, *([] if switch else [line])]
     parts += [ast.unparse(ast.fix_missing_locations(node)) for node in writer.body]
     return "\n".join([*parts, *driver.lines]) + "\n"

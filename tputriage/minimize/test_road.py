@@ -6,14 +6,13 @@ scaffolding around the failure is replaced by what it computed, and the reducer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from tputriage.errors import TriageError
 from tputriage.minimize import unscaffold
 from tputriage.minimize.device_argument import defaulted
 from tputriage.minimize.draft import Draft, Road
-from tputriage.minimize.flatten import assemble, describe
+from tputriage.minimize.flatten import assemble, describe, scripts
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.reducing import reduce_source, tracer
 from tputriage.minimize.tidying import tidy
@@ -44,9 +43,9 @@ def take_test_road(
     say("test road: flattening the test")
     try:
         told = describe(test_id, device)
-        script = next(filter(oracle, _scripts(told, device)), None)
+        script = next(filter(oracle, scripts(told, device.target.device)), None)
         if script is None:
-            whole = assemble(told, device.target.device, whole=True)
+            whole = assemble(told, device.target.device, switch=True, whole=True)
             return Road(None, _why_not(whole, device, reference, oracle, limit_s), 3)
     except TriageError as exc:
         return Road(None, f"the test cannot be written as one script: {exc}", 1)
@@ -64,12 +63,6 @@ def take_test_road(
     best = tidy(defaulted(best, device.target.device))
     failure = run_script(best, device, limit_s).failure
     return Road(_draft(best, failure, oracle), runs=extra[0] + 1)
-
-
-def _scripts(told: Mapping[str, Any], device: Runner) -> Iterator[str]:
-    """The flattened test as plain as it can be, then with what importing the suite does and the teardown."""
-    for whole in (False, True):
-        yield assemble(told, device.target.device, whole=whole)
 
 
 def run_script(source: str, runner: Runner, limit_s: float) -> Run:

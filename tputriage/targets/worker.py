@@ -58,6 +58,7 @@ class Worker:
             "pytest_args": list(pytest_args),
             "slots": self._slots,
             "late": False,
+            "switch": device_env,
             "memory_bytes": _memory_share(self._slots) if memory_bytes is None else memory_bytes,
         }
 

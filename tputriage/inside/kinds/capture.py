@@ -32,7 +32,7 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         journal=Journal(payload["journal"]) if payload.get("journal") else None,
     )
     if "source" in payload:
-        said = run_script(payload["source"], argv=[session.device], around=recorder.listening)
+        said = run_script(payload["source"], argv=[session.device], without=session.switch, around=recorder.listening)
     else:
         # Around setup and teardown too, which `run_test` itself does not offer.
         with recorder.listening():

@@ -1,6 +1,6 @@
 """What a collected test is made of, without running it: {"test_id"}.
 
-{"file", "module_file", "class", "class_file", "class_made": {...} or None, "function", "unittest", "setups",
+{"switch", "file", "module_file", "class", "class_file", "class_made": {...} or None, "function", "unittest", "setups",
 "setup_takes_method", "arguments", "params": {name: text}, "unwritten": {name: place}, "fixtures": [...],
 "modules": {file: {"name", "devices": {name: "text" | "device"}}}} or {"reason"}. `devices` are the names of a
 module that hold the device, as a string or as a torch.device. A value that cannot be written down has the place
@@ -59,6 +59,7 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         "unwritten": {name: _place(item, name, given[name]) for name, text in spelled.items() if text is None},
         "fixtures": fixtures.described(item, spelled, speller),
         "modules": _modules(session),
+        "switch": session.switch,
     }
 
 

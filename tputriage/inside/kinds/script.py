@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
     """{"outcome": passed | failed, "failures", "duration_s"}, see `running.run_script`."""
     argv = payload.get("argv", [session.device])
-    return run_script(payload["source"], name=payload.get("name", "repro.py"), argv=argv)
+    return run_script(payload["source"], name=payload.get("name", "repro.py"), argv=argv, without=session.switch)

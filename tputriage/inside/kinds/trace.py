@@ -32,7 +32,7 @@ MOST_DEFINITIONS_RUNS = 50  # how often one function's expressions are looked at
 def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
     tracer = Tracer(payload["source"], session.device)
     argv = payload.get("argv", [session.device])
-    said = run_script(payload["source"], argv=argv, around=tracer.tracing, caught=tracer.caught)
+    said = run_script(payload["source"], argv=argv, without=session.switch, around=tracer.tracing, caught=tracer.caught)
     return said | tracer.told()
 
 

@@ -38,7 +38,8 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
     told = teller.visit(ast.parse(payload["source"]))
     watch = Watch(teller.places, session.device)
     vars(builtins).update({RAN: watch.ran, SEEN: watch.seen})
-    said = run_script(ast.unparse(ast.fix_missing_locations(told)), argv=[session.device], caught=watch.failed)
+    source = ast.unparse(ast.fix_missing_locations(told))
+    said = run_script(source, argv=[session.device], without=session.switch, caught=watch.failed)
     return said | watch.told()
 
 

@@ -54,6 +54,8 @@ class Writer:
         return self._given[key]
 
     def _named(self, module: OwnModule, name: str, meaning: Meaning | None, wish: str) -> str:
+        if name in module.devices:  # wherever it comes from: an import of it may say another device elsewhere
+            return self._device(module.devices[name], wish)
         if isinstance(meaning, Imported):
             return self._import(meaning, wish)
         if isinstance(meaning, Module):
@@ -63,8 +65,6 @@ class Writer:
             return name
         if (meaning.module.file, meaning.name) != (module.file, name):
             return self.name_of(meaning.module, meaning.name, wish)
-        if name in module.devices:
-            return self._device(module.devices[name], wish)
         new = self._claim(wish, f"{module.file}:{name}")
         self._given[module.file, name] = new
         self._write(module, meaning.nodes)
