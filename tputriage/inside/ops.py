@@ -45,12 +45,17 @@ class Tensors:
         return number
 
     def storage(self, tensor: Any) -> int:
-        """-1 for a tensor that has none: a sparse one, or a wrapper of torch.func's."""
-        try:
-            key = tensor.untyped_storage()._cdata
-        except Exception:  # NotImplementedError, RuntimeError: each kind of wrapper refuses in its own way
-            return -1
-        return self._storages.setdefault(key, len(self._storages))
+        """-1 for a tensor that has none."""
+        key = storage_key(tensor)
+        return self._storages.setdefault(key, len(self._storages)) if key else -1
+
+
+def storage_key(tensor: Any) -> int:
+    """The same number for the same memory, as long as it lives; 0 for a sparse tensor, or a wrapper of torch.func's."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except Exception:  # NotImplementedError, RuntimeError: each kind of wrapper refuses in its own way
+        return 0
 
 
 def describe(value: Any, tensors: Tensors, *, values: bool | Copied = False, depth: int = 0) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -10,7 +11,17 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import ops
-from .ops_copies import mapped, tensors_in
+from .ops_copies import copied, mapped, tensors_in
+
+
+@contextmanager
+def all_elsewhere(names: Sequence[str], device: str) -> Iterator[list[Elsewhere]]:
+    """Several calls at once, each counted by itself."""
+    moved = [Elsewhere(name, device) for name in names]
+    with ExitStack() as stack:
+        for one in moved:
+            stack.enter_context(one.mode())
+        yield moved
 
 
 class Elsewhere:
@@ -29,7 +40,7 @@ class Elsewhere:
         """Differentiable: both moves are. What the call changes in place is written back."""
         self.count += 1
         originals = tensors_in((list(args), dict(kwargs)))
-        copies = {id(tensor): tensor.cpu() for tensor in originals}
+        copies = self._copies(originals)
         before = {key: copy._version for key, copy in copies.items()}
         moved, named = mapped((list(args), dict(kwargs)), lambda leaf: self._there(leaf, copies))
         result = func(*moved, **named)
@@ -40,6 +51,15 @@ class Elsewhere:
                 with torch.no_grad():
                     tensor.copy_(copy)
         return mapped(result, lambda leaf: self._home(leaf, back))
+
+    def _copies(self, originals: Sequence[Any]) -> dict[int, Any]:
+        """CPU's own by the original's identity; what lies in the same memory does so there too."""
+        own = {id(tensor): tensor for tensor in originals}
+        tied = len({ops.storage_key(tensor) for tensor in own.values()} - {0}) < len(own)
+        shared = (
+            copied(self.device, list(originals), {}) if tied and not any(t.requires_grad for t in originals) else None
+        )
+        return shared.made if shared else {number: tensor.cpu() for number, tensor in own.items()}
 
     def _there(self, leaf: Any, copies: Mapping[int, Any]) -> Any:
         if isinstance(leaf, torch.Tensor):

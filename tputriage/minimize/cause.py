@@ -21,21 +21,33 @@ class Proof:
     """What the counterfactual run showed."""
 
     said: str  # "" where it proves nothing
+    name: str = ""  # the call that was done on CPU
     findings: tuple[Failure, ...] = ()
     runs: int = 0
 
 
-def prove(test_id: str, wanted: Signature, names: Sequence[str], device: Runner, limit_s: float) -> Proof:
-    """The first of `names` whose calls, done on CPU, make the wanted failure go away."""
+def prove(
+    test_id: str,
+    wanted: Signature,
+    names: Sequence[str],
+    device: Runner,
+    limit_s: float,
+    also: Sequence[str] = (),
+) -> Proof:
+    """The first of `names` whose calls, done on CPU, make the wanted failure go away.
+
+    `also` are calls done there anyway, where the failure is one behind another.
+    """
     for number, name in enumerate(names, 1):
-        answer = asked(device, Job("counterfactual", {"test_id": test_id, "name": name}, limit_s))
+        job = Job("counterfactual", {"test_id": test_id, "name": name, "also": list(also)}, limit_s)
+        answer = asked(device, job)
         if answer.ended is not Ended.DONE or not answer.value["moved"]:
             continue
         failures = [failure_of(record, answer.value) for record in answer.value["failures"]]
         if any(same_bug(wanted, failure) for failure in failures):
             continue
-        return Proof(_said(name, answer.value["moved"], failures), tuple(failures), number)
-    return Proof("", (), len(names))
+        return Proof(_said(name, answer.value["moved"], failures), name, tuple(failures), number)
+    return Proof("", runs=len(names))
 
 
 def _said(name: str, moved: int, failures: Sequence[Failure]) -> str:

@@ -23,6 +23,8 @@ class Draft:
     conditions: tuple[tuple[str, str], ...] = ()  # (variation, "fail" | "pass" | "error: …")
     cause_proven: str = ""  # what the counterfactual run showed; "" where none was made
     findings: tuple[Failure, ...] = ()  # failures of another kind met on the way
+    behind: tuple[Failure, ...] = ()  # what the test then stops at, of the counterfactual run
+    moved: str = ""  # the call that was done on CPU in it
     reason: str = ""  # what stood in the way of a shorter road
     traceback: str = ""
     wanted: Signature | None = None  # what the script fails with, where it asserts in words of its own

@@ -49,6 +49,7 @@ class Trip:
     limit_s: float
     say: Say
     on_better: Say
+    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +77,16 @@ def take_op_road(
     explain: bool = True,
     say: Say = lambda said: None,
     on_better: Say = lambda source: None,
+    elsewhere: tuple[str, ...] = (),
 ) -> Road:
     """The shortest script that one call of the test gives, or why there is none.
 
     `explain` adds the counterfactual run and the grid of conditions. `on_better` gets every script that fails as
-    wanted, each smaller than the one before.
+    wanted, each smaller than the one before. Calls `elsewhere` are done on CPU: the failure is one behind them.
     """
-    trip = Trip(test_id, wanted, device, reference, interesting, limit_s, say, on_better)
+    trip = Trip(test_id, wanted, device, reference, interesting, limit_s, say, on_better, elsewhere)
     say("op road: listening to the test")
-    found = find_suspect(test_id, wanted, device, limit_s)
+    found = find_suspect(test_id, wanted, device, limit_s, elsewhere)
     runs, suspect = found.runs, found.suspect
     if found.crashed:
         suspect, more = find_crash(test_id, wanted, device, limit_s)
@@ -213,7 +215,7 @@ def _fails_as(source: str, trip: Trip) -> Failure | None:
 
 def _explained(trip: Trip, shown: Shown, runs: int) -> Road:
     trip.say("op road: proving the cause")
-    proof = prove(trip.test_id, trip.wanted, shown.names, trip.device, trip.limit_s)
+    proof = prove(trip.test_id, trip.wanted, shown.names, trip.device, trip.limit_s, trip.elsewhere)
     trip.say("op road: when it fails")
     best = shown.shrink.best
     assert best is not None
@@ -241,6 +243,8 @@ def _draft(
         conditions=when.table if when else (),
         cause_proven=proof.said if proof else "",
         findings=findings + (proof.findings if proof else ()),
+        behind=proof.findings if proof else (),
+        moved=proof.name if proof else "",
         wanted=shown.oracle.wanted,
         traceback=shown.oracle.traces.get(shown.shrink.source, ""),
     )

@@ -38,6 +38,7 @@ class Case:
     on_progress: Callable[[str], None] = lambda said: None
     on_better: Callable[[str], None] = lambda source: None
     memory: Memory = field(default_factory=Memory)
+    elsewhere: tuple[str, ...] = ()  # calls done on CPU: the failure is one that the test comes to behind them
 
 
 @dataclass
@@ -88,6 +89,7 @@ def _op_road(case: Case, oracle: Interesting) -> Road:
         limit_s=case.limit_s,
         say=case.on_progress,
         on_better=case.on_better,
+        elsewhere=case.elsewhere,
     )
     if road.draft is None:
         return road
@@ -98,6 +100,8 @@ def _op_road(case: Case, oracle: Interesting) -> Road:
 
 
 def _test_road(case: Case, oracle: Interesting) -> Road:
+    if case.elsewhere:
+        return Road(None, "the test as a script stops at the failure before this one")
     return take_test_road(
         case.test_id,
         case.device,

@@ -51,14 +51,19 @@ class Found:
     crashed: bool = False  # the test took the process with it
 
 
-def find_suspect(test_id: str, wanted: Signature, device: Runner, limit_s: float) -> Found:
-    """The call that raised the wanted error. A late error is looked for once more with launch-blocking."""
-    answer = asked(device, Job("capture", {"test_id": test_id}, limit_s))
+def find_suspect(
+    test_id: str, wanted: Signature, device: Runner, limit_s: float, elsewhere: Sequence[str] = ()
+) -> Found:
+    """The call that raised the wanted error. A late error is looked for once more with launch-blocking.
+
+    Calls `elsewhere` are done on CPU, so that the test comes to what is behind them.
+    """
+    answer = asked(device, Job("capture", {"test_id": test_id, "elsewhere": list(elsewhere)}, limit_s))
     suspects, reason = _heard(answer, test_id)
     runs, first = 1, _match(suspects, wanted)
     if first is None and not reason and suspects:
         # Errors came up, but others: some functions take another way where a dispatch mode looks on.
-        suspects, reason = listen(test_id, device, limit_s, operators=False)
+        suspects, reason = listen(test_id, device, limit_s, operators=False, elsewhere=list(elsewhere))
         runs, first = 2, _match(suspects, wanted)
     if reason:
         return Found(None, runs, reason, crashed=answer.ended is Ended.CRASH)
@@ -66,7 +71,7 @@ def find_suspect(test_id: str, wanted: Signature, device: Runner, limit_s: float
         return Found(None, runs, "no torch call of the test raised the wanted error")
     if not first.is_reader and not _is_secondary(first.failure):
         return Found(first, runs)
-    blocked, _ = listen(test_id, device, limit_s, blocking=True)
+    blocked, _ = listen(test_id, device, limit_s, blocking=True, elsewhere=list(elsewhere))
     causes = (suspect for suspect in blocked if not _is_secondary(suspect.failure) and not suspect.is_reader)
     cause = next(causes, None)
     return Found(replace(cause, deferred=True) if cause else first, runs + 1)
@@ -80,7 +85,7 @@ def _is_secondary(failure: Failure) -> bool:
     return family_of(failure).kind is Kind.SECONDARY
 
 
-def listen(test_id: str, device: Runner, limit_s: float, **how: bool) -> tuple[list[Suspect], str]:
+def listen(test_id: str, device: Runner, limit_s: float, **how: bool | list[str]) -> tuple[list[Suspect], str]:
     """(errors that calls raised in one run of the test, why there is nothing)."""
     return _heard(asked(device, Job("capture", {"test_id": test_id, **how}, limit_s)), test_id)
 

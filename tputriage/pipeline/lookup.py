@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tputriage.errors import InputError
 from tputriage.model import Dossier
+from tputriage.pipeline.second import is_second
 from tputriage.store import Store
 
 SHOWN = 8  # candidates listed before the rest is only counted
@@ -18,7 +19,7 @@ def find_bucket(store: Store, dossiers: Sequence[Dossier], item: str) -> tuple[D
     for dossier in dossiers:
         if item == dossier.bucket.id:
             return dossier, dossier.bucket.representative
-    tests = [(dossier, test) for dossier in dossiers for test in dossier.bucket.tests]
+    tests = [(dossier, test) for dossier in dossiers if not is_second(dossier) for test in dossier.bucket.tests]
     exact = [(dossier, test) for dossier, test in tests if test == item]
     if exact:
         return exact[0]

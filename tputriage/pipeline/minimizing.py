@@ -16,9 +16,10 @@ from tputriage.minimize.draft import Draft
 from tputriage.minimize.emit import finish
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.roads import VERIFICATIONS, Case, Trip, not_reproduced, settle, take_roads
-from tputriage.model import Dossier, Repro, ReproStatus, Run, VerdictKind
+from tputriage.model import Bucket, Dossier, Repro, ReproStatus, Run, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
 from tputriage.pipeline.place import Place, device_versions, find_place, settings_for, suite_folder, workers
+from tputriage.pipeline.second import is_second, keep_second, settle_second
 from tputriage.pipeline.views import minimized_view
 from tputriage.signatures import regroup
 from tputriage.store import Store, open_store
@@ -89,23 +90,27 @@ def _minimize_all(
             case = _case(store, place, dossier, test, pair, budget_s)
             told = partial(_told, step, number, len(todo), dossier.bucket.id, budget_s, time.monotonic())
             told("starting")
-            made.append(_minimize_one(store, place, dossier, replace(case, on_progress=told)))
+            made.extend(_minimize_one(store, place, dossier, replace(case, on_progress=told)))
     return made
 
 
 def _kept(store: Store, todo: Sequence[Chosen], made: Sequence[Repro]) -> str:
-    done = f"{len(made)} of {plural(len(todo), 'bucket')} have their repro in {store.folder}"
-    draft = store.folder / "repros" / f"{todo[min(len(made), len(todo) - 1)][0].bucket.id}.draft.py"
+    asked = [dossier.bucket.id for dossier, _ in todo]
+    count = sum(repro.bucket in asked for repro in made)  # what was found behind them has repros too
+    done = f"{count} of {plural(len(todo), 'bucket')} have their repro in {store.folder}"
+    draft = store.folder / "repros" / f"{asked[min(count, len(todo) - 1)]}.draft.py"
     best = f", and {draft} is the smallest script so far" if draft.is_file() else ""
     return f"{done}{best}: the same command goes on with the rest"
 
 
 def _regroup(store: Store, made: Sequence[Repro]) -> tuple[str, ...]:
     """The cause outranks the symptom: buckets merge or split by the operators that were found, and it is said."""
-    operators = {repro.test_id: repro.operator for repro in made if repro.status is ReproStatus.VERIFIED}
+    before = [dossier.bucket for dossier in store.dossiers() if not is_second(dossier)]
+    ids = {bucket.id for bucket in before}
+    verified = [repro for repro in made if repro.status is ReproStatus.VERIFIED and repro.bucket in ids]
+    operators = {repro.test_id: repro.operator for repro in verified}
     if not any(operators.values()):
         return ()
-    before = [dossier.bucket for dossier in store.dossiers()]
     after = regroup(before, operators)
     for bucket in after.buckets:
         if bucket not in before:
@@ -148,13 +153,37 @@ def _keep_draft(store: Store, bucket_id: str, source: str) -> None:
     store.write_script(f"{bucket_id}.draft.py", source)
 
 
-def _minimize_one(store: Store, place: Place, dossier: Dossier, case: Case) -> Repro:
+def _minimize_one(store: Store, place: Place, dossier: Dossier, case: Case) -> list[Repro]:
+    """The bucket's repro, and those of what its test stops at behind it."""
     draft, trip = take_roads(case)
     repro = _verified(store, place, dossier, draft, trip) if draft else not_reproduced(dossier.bucket, trip)
+    _save(store, dossier, case, repro)
+    if draft is None or not draft.behind or repro.status is not ReproStatus.VERIFIED:
+        return [repro]
+    second = keep_second(store, draft.behind[0], draft.moved, dossier.bucket.id)
+    if second is None:
+        return [repro]
+    moved = (*case.elsewhere, draft.moved)
+    behind = _minimize_one(store, place, Dossier(second), _case_behind(store, case, second, moved))
+    settle_second(store, behind[0], draft.moved, dossier.bucket.id)
+    return [repro, *(found for found in behind if found.status is ReproStatus.VERIFIED)]
+
+
+def _case_behind(store: Store, case: Case, bucket: Bucket, moved: tuple[str, ...]) -> Case:
+    return replace(
+        case,
+        wanted=bucket.signature,
+        elsewhere=moved,
+        on_better=lambda source: _keep_draft(store, bucket.id, source),
+        memory=Memory(),
+    )
+
+
+def _save(store: Store, dossier: Dossier, case: Case, repro: Repro) -> None:
+    """The repro stands: what would have resumed the run goes."""
     store.save_repro(repro)
     case.memory.forget()
     (store.folder / "repros" / f"{dossier.bucket.id}.draft.py").unlink(missing_ok=True)
-    return repro
 
 
 def _verified(store: Store, place: Place, dossier: Dossier, draft: Draft, trip: Trip) -> Repro:

@@ -4,9 +4,9 @@ The only room that opens a database. Each public function is one transaction, so
 any moment leaves what was stored before whole, and nothing half written.
 """
 
-from tputriage.store.database import Store, open_store
+from tputriage.store.database import COUNTERFACTUAL, Store, open_store
 from tputriage.store.schema import MIGRATIONS
 
 NEWEST = len(MIGRATIONS)  # the shape of the database that this program knows
 
-__all__ = ["NEWEST", "Store", "open_store"]
+__all__ = ["COUNTERFACTUAL", "NEWEST", "Store", "open_store"]

@@ -18,6 +18,7 @@ from tputriage.store.connection import PATIENCE_S, connect, when_free
 from tputriage.store.rows import dump, insert_bucket, insert_failures, insert_report, load, text
 
 Value = TypeVar("Value")
+COUNTERFACTUAL = "counterfactual"  # the suite of what no report tells of: failures seen behind another one
 
 
 def open_store(folder: Path, *, create: bool = True, patience_s: float = PATIENCE_S) -> Store:
@@ -86,13 +87,20 @@ class Store:
         return True
 
     def save_bucket(self, bucket: Bucket) -> None:
-        """Store a bucket as a later step left it; failures that were in another one move, as they now are."""
+        """Store a bucket as a later step left it; failures that were in another one move, as they now are.
+
+        What a test stops at behind its first failure is another failure of that test, and stays.
+        """
         with self.transaction() as db:
             insert_bucket(db, bucket, renamed=True)
             db.executemany(
                 "UPDATE failure SET bucket_id = ?1, value = ?2"
-                " WHERE test_id = ?3 AND json_extract(value, '$.phase') = ?4 AND bucket_id != ?1",
-                [(bucket.id, dump(item), item.test_id, item.phase.value) for item in bucket.failures],
+                " WHERE test_id = ?3 AND json_extract(value, '$.phase') = ?4 AND bucket_id != ?1"
+                " AND report_id NOT IN (SELECT id FROM report WHERE suite = ?5)",
+                [
+                    (bucket.id, dump(item), text(item.test_id), item.phase.value, COUNTERFACTUAL)
+                    for item in bucket.failures
+                ],
             )
 
     def save_verdict(self, bucket_id: str, verdict: Verdict) -> None:

@@ -2,7 +2,8 @@
 
 "operators": false leaves the aten operators out, since some functions do something else under a dispatch mode;
 "blocking": true makes the device finish each call, so that an error comes up where it is made; "journal" is a
-file that holds the call under way, for a test that takes the process with it.
+file that holds the call under way, for a test that takes the process with it; "elsewhere" are names of calls that
+are done on CPU, so that the test comes to the failure behind the first one.
 
 {"outcome", "failures", "raised", "seen", "calls", "history"}: `raised` are the errors that calls raised in
 the order they came up, each with the innermost aten operator and the outermost public call it passed through,
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..ops_elsewhere import all_elsewhere
 from ..ops_journal import Journal
 from ..ops_record import Recorder
 from ..running import run_script, run_test
@@ -35,7 +37,7 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         said = run_script(payload["source"], argv=[session.device], without=session.switch, around=recorder.listening)
     else:
         # Around setup and teardown too, which `run_test` itself does not offer.
-        with recorder.listening():
+        with recorder.listening(), all_elsewhere(payload.get("elsewhere", ()), session.device):
             said = run_test(session, payload["test_id"])
     return said | {
         "raised": recorder.raised,

@@ -1,4 +1,4 @@
-"""One test with the calls of one name done on CPU: {"test_id", "name"}.
+"""One test with the calls of one name done on CPU: {"test_id", "name"}; "also" are names that are done there anyway.
 
 {"outcome", "failures", "moved"}: how often the call was done on CPU; 0 says that the run proves nothing.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..ops_elsewhere import Elsewhere
+from ..ops_elsewhere import all_elsewhere
 from ..running import run_test
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
-    elsewhere = Elsewhere(payload["name"], session.device)
-    with elsewhere.mode():
+    with all_elsewhere([*payload.get("also", ()), payload["name"]], session.device) as moved:
         said = run_test(session, payload["test_id"])
-    return said | {"moved": elsewhere.count}
+    return said | {"moved": moved[-1].count}
