@@ -7,9 +7,10 @@ from rich.console import Console
 
 from tests.helpers import a_bucket, a_failure, a_report
 from tputriage.errors import InputError
-from tputriage.model import Level, Outcome, Repro, ReproStatus, Run, Verdict, VerdictKind
+from tputriage.model import Level, Outcome, Repro, ReproStatus, Run, TrackedIssue, Verdict, VerdictKind
 from tputriage.pipeline.showing import show
 from tputriage.store import open_store
+from tputriage.store.ledger import StoredLedger
 
 TESTS = ("tests/a.py::test_row[3]", "tests/a.py::test_row[5]")
 
@@ -56,3 +57,33 @@ def test_runs_that_ended_alike_are_one_row_with_their_number(folder):
     lines = printed(show(item=TESTS[0], store=folder, quiet=True).view)
     rows = [line.split() for line in lines if "pytest it" in line]
     assert [row[:3] for row in rows] == [["emulator", "failed", "8"]]
+
+
+def test_a_test_shows_what_it_said_and_a_bucket_its_tests(folder):
+    one = printed(show(item=TESTS[0], store=folder, quiet=True).view)
+    assert any(line.startswith(f"{TESTS[0]}: failed in call after") for line in one)
+    assert "and 1 other test of this bucket" in one
+    whole = printed(show(item="b0123456789", store=folder, quiet=True).view)
+    assert "2 tests" in whole
+    assert any(line.split()[-1:] == ["2"] and "seen" not in line for line in whole)
+
+
+def test_a_setting_is_told_beside_the_targets_and_the_rate_with_its_interval(folder):
+    knobs = {"cpu-fallback": "passes"}
+    with open_store(folder) as store:
+        verdict = Verdict(VerdictKind.TPU_ONLY, "fails", failed=3, total=4, interval=(0.3, 0.95), knobs=knobs)
+        store.save_verdict("b0123456789", verdict)
+    lines = printed(show(item="b0123456789", store=folder, quiet=True).view)
+    assert "verdict tpu-only: fails; failure rate 3 of 4 (95 % interval: 30% to 95%)" in lines
+    assert ["cpu-fallback", "passes"] in [line.split() for line in lines]
+
+
+def test_the_issue_is_shown_as_it_was_last_seen(folder):
+    with open_store(folder) as store:
+        StoredLedger(store).saw(
+            {"b0123456789": TrackedIssue(7, "t", "", "closed", ("bug",), state_reason="completed")}, 1e9
+        )
+    done = show(item="b0123456789", store=folder, quiet=True)
+    assert done.data["issue"] == 7
+    assert "issue #7: closed as completed, labels: bug; as seen on 2001-09-09 01:46 UTC" in printed(done.view)
+    assert [row["state"] for row in show(item=None, store=folder, quiet=True).data["buckets"]] == ["fixed", ""]

@@ -40,7 +40,7 @@ def part_of(dossier: Dossier, links: Links, longest: int) -> dict[str, Any]:
     tests = bucket.tests
     return {
         "condition": links.text(repro.condition, 600) if repro else "",
-        "issue": _issue(dossier, links),
+        "issue": issue_in_words(dossier, links),
         "reason": links.text(verdict.reason, 1200) if verdict else "nothing was rerun yet",
         "facts": _facts(dossier, links),
         "matrix": _matrix(verdict, repro, links),
@@ -63,7 +63,7 @@ def tone_of(words: str) -> str:
     return "bad" if words.startswith(("fail", "crash", "timeout")) else "other"
 
 
-def _issue(dossier: Dossier, links: Links) -> str:
+def issue_in_words(dossier: Dossier, links: Links) -> str:
     """How its issue stands, in words that follow its number."""
     seen = links.states.get(dossier.bucket.id)
     if seen is None:
@@ -150,7 +150,7 @@ def _history(dossier: Dossier, links: Links) -> list[list[str]]:
     return [
         [
             day_of(seen.created_s),
-            links.text(seen.report, 200),
+            links.text(seen.report.replace("\\", "/").rpartition("/")[2], 200),
             links.text(versions_in_words(seen.versions), 200),
             str(seen.tests),
         ]

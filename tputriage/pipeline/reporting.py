@@ -15,11 +15,12 @@ import msgspec
 from tputriage import __version__
 from tputriage.config import Settings
 from tputriage.console import Done, plural
-from tputriage.dashboard import IssueState, Links, board_of, issue_of, model_results, page, summary
+from tputriage.dashboard import Links, board_of, issue_of, model_results, page, summary
 from tputriage.errors import InputError
 from tputriage.model import Dossier, Outcome
 from tputriage.pipeline.filing import policy_for
 from tputriage.pipeline.place import settings_for
+from tputriage.pipeline.states import issue_states
 from tputriage.store import Store, open_store
 from tputriage.store.ledger import StoredLedger
 
@@ -77,17 +78,13 @@ def _links(store: Store, dossiers: Sequence[Dossier], settings: Settings) -> Lin
     """Masks as filing does: a page is mailed and kept by CI as easily as an issue is read."""
     ledger = StoredLedger(store)
     cleaner = policy_for(settings, allow_emulator=False, close_fixed=False).cleaner
-    seen = ledger.seen()
-    states = {
-        bucket: IssueState(issue.number, issue.state, issue.state_reason, issue.labels, seen_s)
-        for bucket, (issue, seen_s) in seen.items()
-    }
+    states = issue_states(store)
     places = {
         (bucket, number): repository
         for (bucket, repository), number in ledger.issues().items()
         if repository in (settings.repository, settings.upstream)
     }
-    places |= {(bucket, issue.number): issue.repository for bucket, (issue, _) in seen.items()}
+    places |= {(bucket, issue.number): issue.repository for bucket, (issue, _) in ledger.seen().items()}
     known = Links(states=states)
     addresses = {}
     for dossier in dossiers:

@@ -10,13 +10,18 @@ import msgspec
 from rich.console import RenderableType
 
 from tputriage.console import Done, plural, table, visible
-from tputriage.model import Dossier, Run, VerdictKind
+from tputriage.dashboard import Links, issue_in_words, issue_of
+from tputriage.dashboard.numbers import day_of, state_of, versions_in_words
+from tputriage.model import Bucket, Dossier, Repro, Run, Sighting, Verdict, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
+from tputriage.pipeline.states import issue_states
 from tputriage.signatures import Explanation, Neighbour, nearest
 from tputriage.signatures import explain as explain_signature
 from tputriage.store import open_store
 
 TESTS_SHOWN = 20
+LINES_SHOWN = 40  # of a test's own words
+SIGHTINGS_SHOWN = 10
 
 
 def show(*, item: str | None, store: Path, quiet: bool) -> Done:
@@ -24,9 +29,11 @@ def show(*, item: str | None, store: Path, quiet: bool) -> Done:
     with open_store(store, create=False) as opened:
         dossiers = opened.dossiers()
         if item is None:
-            return _overview(dossiers)
-        dossier, _ = find_bucket(opened, dossiers, item)
-        return Done(_json(dossier), _parts(dossier))
+            return _overview(dossiers, Links(states=issue_states(opened)))
+        dossier, test = find_bucket(opened, dossiers, item)
+        links = Links(states=issue_states(opened))
+    one_test = test if item != dossier.bucket.id else ""
+    return Done(_json(dossier) | {"issue": issue_of(dossier, links)}, _parts(dossier, links, one_test))
 
 
 def explain(*, item: str, store: Path, quiet: bool) -> Done:
@@ -65,7 +72,7 @@ def _explained(dossier: Dossier, said: Explanation, neighbour: Neighbour | None)
     return tuple(parts)
 
 
-def _overview(dossiers: Sequence[Dossier]) -> Done:
+def _overview(dossiers: Sequence[Dossier], links: Links) -> Done:
     rows = [
         {
             "id": item.bucket.id,
@@ -73,7 +80,8 @@ def _overview(dossiers: Sequence[Dossier]) -> Done:
             "count": len(item.bucket.tests),
             "verdict": item.verdict.kind.value if item.verdict else VerdictKind.UNDECIDED.value,
             "repro": item.repro.status.value if item.repro else "",
-            "issue": item.issue,
+            "issue": issue_of(item, links),
+            "state": state_of(item, links),
         }
         for item in dossiers
     ]
@@ -86,7 +94,7 @@ def _overview(dossiers: Sequence[Dossier]) -> Done:
                 str(row["count"]),
                 str(row["verdict"]),
                 str(row["repro"]),
-                f"#{row['issue']}" if row["issue"] else "",
+                f"#{row['issue']} {row['state']}" if row["issue"] else "",
                 str(row["title"]),
             )
             for row in rows
@@ -101,28 +109,67 @@ def _json(dossier: Dossier) -> dict[str, Any]:
     return value
 
 
-def _parts(dossier: Dossier) -> tuple[RenderableType, ...]:
-    bucket, verdict, repro = dossier.bucket, dossier.verdict, dossier.repro
+def _parts(dossier: Dossier, links: Links, test: str) -> tuple[RenderableType, ...]:
+    """`test` is the one that was asked for; "" where the whole bucket was."""
+    bucket = dossier.bucket
     parts: list[RenderableType] = [f"{bucket.id}  {visible(bucket.title)}", ""]
-    if verdict is not None:
-        parts += [f"verdict {verdict.kind}: {visible(verdict.reason)}", *_runs(verdict.runs), ""]
-        parts += [table("", ("setting", "outcome"), verdict.matrix), ""] if verdict.matrix else []
-    if repro is not None and not repro.source:
-        parts += [f"no repro: {visible(repro.reason)}", ""]
-    elif repro is not None:
-        parts += [
-            f"repro {repro.status} ({repro.level}, {plural(repro.lines, 'line')}): {repro.script}",
-            "",
-            repro.source,
-        ]
-        parts += [repro.condition, ""] if repro.condition else []
-    tests = [f"  {visible(test)}" for test in bucket.tests[:TESTS_SHOWN]]
+    parts += [_issue(dossier, links)]
+    parts += [*_verdict(dossier.verdict), *_repro(dossier.repro)]
+    if test:
+        return (*parts, *_test(bucket, test))
+    tests = [f"  {visible(name)}" for name in bucket.tests[:TESTS_SHOWN]]
     more = len(bucket.tests) - len(tests)
     parts += [plural(len(bucket.tests), "test"), *tests, *([f"  and {more} more"] if more > 0 else [])]
-    if dossier.history:
-        first, last = dossier.history[0], dossier.history[-1]
-        parts += ["", f"first seen in {first.place}, last in {last.place}"]
-    return tuple(parts)
+    return (*parts, *_history(dossier.history))
+
+
+def _issue(dossier: Dossier, links: Links) -> str:
+    number = issue_of(dossier, links)
+    return f"issue #{number}: {issue_in_words(dossier, links)}" if number is not None else "no issue yet"
+
+
+def _verdict(verdict: Verdict | None) -> list[RenderableType]:
+    if verdict is None:
+        return ["no verdict yet: nothing was rerun", ""]
+    rate = ""
+    if verdict.total:
+        low, high = verdict.interval
+        rate = f"; failure rate {verdict.failed} of {verdict.total} (95 % interval: {low:.0%} to {high:.0%})"
+    parts: list[RenderableType] = [f"verdict {verdict.kind}: {visible(verdict.reason)}{rate}", *_runs(verdict.runs), ""]
+    tried = (*verdict.matrix, *verdict.knobs.items())
+    return [*parts, table("", ("setting", "outcome"), tried), ""] if tried else parts
+
+
+def _repro(repro: Repro | None) -> list[RenderableType]:
+    if repro is None:
+        return ["no repro yet: `tputriage minimize` makes one", ""]
+    if not repro.source:
+        return [f"no repro: {visible(repro.reason)}", ""]
+    size = f"{repro.level}, {plural(repro.lines, 'line')}"
+    parts: list[RenderableType] = [f"repro {repro.status} ({size}): {repro.script}", "", repro.source]
+    return [*parts, *([repro.condition, ""] if repro.condition else [])]
+
+
+def _test(bucket: Bucket, test: str) -> list[RenderableType]:
+    """What this test said, the end kept: that is where the error stands."""
+    parts: list[RenderableType] = []
+    for failure in (failure for failure in bucket.failures if failure.test_id == test):
+        lines = (failure.text or f"{failure.exception}: {failure.message}").strip().splitlines()
+        cut = [f"… {plural(len(lines) - LINES_SHOWN, 'line')} before"] if len(lines) > LINES_SHOWN else []
+        parts += [f"{visible(test)}: {failure.outcome} in {failure.phase} after {failure.duration_s:.1f} s"]
+        parts += ["", *(visible(line) for line in (*cut, *lines[-LINES_SHOWN:])), ""]
+    return [*parts, f"and {plural(len(bucket.tests) - 1, 'other test')} of this bucket" if bucket.tests[1:] else ""]
+
+
+def _history(seen: Sequence[Sighting]) -> list[RenderableType]:
+    if not seen:
+        return []
+    rows = (
+        (day_of(one.created_s), one.report.rpartition("/")[2], versions_in_words(one.versions), str(one.tests))
+        for one in reversed(seen[-SIGHTINGS_SHOWN:])
+    )
+    first = f"first seen in {seen[0].place}, last in {seen[-1].place}"
+    return ["", first, table("", ("seen", "in", "with", "tests"), rows, right=("tests",))]
 
 
 def _runs(runs: Sequence[Run]) -> list[RenderableType]:
@@ -130,7 +177,7 @@ def _runs(runs: Sequence[Run]) -> list[RenderableType]:
     if not runs:
         return []
     alike: dict[tuple[str, str, str], list[float]] = {}
-    for run in runs:
+    for run in (run for run in runs if not run.knobs):  # those with a setting are told as settings
         alike.setdefault((run.target, run.outcome.value, run.command), []).append(run.seconds)
     rows = (
         (target, outcome, str(len(seconds)), f"{max(seconds):.1f}", command)
