@@ -48,10 +48,14 @@ def test_a_pipe_hears_of_long_work_now_and_then_with_an_estimate(capsys):
     for done, at_s in ((0, 1.0), (1, 31.0), (2, 40.0), (3, 90.0)):
         now[0] = at_s
         step(done, 12, f"bucket {done}")
+    now[0] = 91.0
     step(3, 12, "soon", left_s=9.0)
+    now[0] = 130.0
+    step(3, 12, "late", left_s=300.0)
     assert capsys.readouterr().err.splitlines() == [
         "comparing: 1 of 12 done, about 6 min left; now bucket 1",
         "comparing: 3 of 12 done, about 4 min left; now bucket 3",
+        "comparing: 3 of 12 done, at most 5 min left; now late",
     ]
 
 

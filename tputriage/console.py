@@ -40,7 +40,7 @@ class Done:
 
 
 class Steps(Protocol):
-    """Where long work says how far it is; `left_s` is an estimate better than what the steps so far suggest."""
+    """Where long work says how far it is; `left_s` is the most that can be left, where a budget ends the work."""
 
     def __call__(self, done: int, total: int, what: str, left_s: float | None = None) -> None: ...
 
@@ -197,8 +197,8 @@ class Lines:
         if now - self._said < LINE_S:
             return
         self._said = now
-        left_s = (now - self._began) / done * (total - done) if left_s is None and done else left_s
-        notice(f"{self._what}: {done} of {total} done{_left(left_s)}; now {what}")
+        left = _left(now - self._began, done, total, left_s)
+        notice(f"{self._what}: {done} of {total} done{left and f', {left}'}; now {what}")
 
 
 @contextmanager
@@ -210,10 +210,9 @@ def _bar(name: str) -> Iterator[Steps]:
         began = time.monotonic()
 
         def step(done: int, total: int, what: str, left_s: float | None = None) -> None:
-            if left_s is None and done:
-                left_s = (time.monotonic() - began) / done * (total - done)
+            left = _left(time.monotonic() - began, done, total, left_s)
             shown = shorten(f"{name}: {visible(what)}", max(20, bar.console.width - 60))
-            bar.update(task, completed=done, total=total, description=shown, left=_left(left_s).lstrip(", "))
+            bar.update(task, completed=done, total=total, description=shown, left=left)
 
         yield step
 
@@ -224,7 +223,10 @@ def shorten(text: str, longest: int) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _left(seconds: float | None) -> str:
-    if seconds is None:
+def _left(took_s: float, done: int, total: int, most_s: float | None) -> str:
+    """From the pace so far, unless the most that can be left is known; "" where neither tells anything."""
+    if most_s is None and not done:
         return ""
-    return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {max(1, seconds):.0f} s left"
+    seconds = took_s / done * (total - done) if most_s is None else most_s
+    words = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{max(1, seconds):.0f} s"
+    return f"{'about' if most_s is None else 'at most'} {words} left"

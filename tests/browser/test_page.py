@@ -44,6 +44,19 @@ def test_filters_by_verdict_and_state(opened, page_file):
     assert [text.partition(":")[0] for text in titles(page)] == ["2"]
 
 
+@pytest.mark.parametrize(
+    ("name", "state", "found"), [("to report", "waiting", 2), ("fixed", "fixed", 1), ("open", "open", 1)]
+)
+def test_a_number_on_top_shows_its_buckets(opened, page_file, name, state, found):
+    page = opened(page_file)
+    link = page.locator(f".counts a[data-state={state}]")
+    assert link.inner_text().split() == [str(found), *name.split()]
+    link.focus()
+    page.keyboard.press("Enter")
+    assert page.get_by_label("State").input_value() == state
+    assert len(titles(page)) == found
+
+
 def test_a_bucket_opens_from_the_keyboard_and_its_script_is_copied(opened, page_file):
     page = opened(page_file, permissions=["clipboard-read", "clipboard-write"])
     page.locator("#list summary").first.focus()
@@ -74,6 +87,7 @@ def test_an_issue_is_linked(opened, page_file):
     page = opened(page_file)
     page.locator("#b0000000002 summary").click()
     link = page.get_by_role("link", name="Issue #7")
+    assert "Issue #7: filed from here" in page.locator("#b0000000002 .part").inner_text()
     assert link.get_attribute("href") == "https://github.com/google-pytorch/torch_tpu/issues/7"
 
 

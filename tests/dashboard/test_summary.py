@@ -42,6 +42,8 @@ def test_a_thousand_long_buckets_fit():
     text = made(*(a_dossier(number, words="<&>\"'" * 2_000) for number in range(1_000)))
     assert len(text.encode("utf-8")) <= LIMIT_BYTES
     assert "500 more buckets are left out here" in text
+    left = int(re.search(r"The scripts of (\d+) more buckets are left out", text)[1])
+    assert left + text.count("<details>") == 1_000
 
 
 def test_an_issue_links_where_it_is():

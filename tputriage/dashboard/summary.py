@@ -23,9 +23,16 @@ LONGEST = 3_000
 def summary(dossiers: Sequence[Dossier], board: Board, links: Links, *, templates: Path | None = None) -> str:
     """The summary with as many buckets as there is room for, those with the most tests first."""
     rows = [_one_line(row_of(dossier, links)) for dossier in dossiers[:ROWS]]
-    parts = [_part(dossier, links) for dossier in dossiers[:ROWS] if dossier.repro][:PARTS]
+    scripts = [dossier for dossier in dossiers if dossier.repro and dossier.repro.source]
+    parts = [_part(dossier, links) for dossier in scripts[:PARTS]]
     while True:
-        values = {"board": board, "rows": rows, "parts": parts, "left_out": len(dossiers) - len(rows)}
+        values = {
+            "board": board,
+            "rows": rows,
+            "parts": parts,
+            "left_out": len(dossiers) - len(rows),
+            "scripts_left_out": len(scripts) - len(parts),
+        }
         text = render("page.md.j2", values, templates, html=True)
         if len(text.encode("utf-8")) <= LIMIT_BYTES or not (rows or parts):
             return text

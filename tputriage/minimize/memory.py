@@ -10,6 +10,8 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
+from tputriage.console import log
+
 
 class Memory:
     """Answers by question.
@@ -28,7 +30,10 @@ class Memory:
             self._known = {pair[0]: pair[1] == "yes" for pair in words if len(pair) == 2}
 
     def get(self, question: str) -> bool | None:
-        return self._known.get(self._digest(question))
+        known = self._known.get(self._digest(question))
+        if known is not None:
+            log("oracle", "answered before: %s", "interesting" if known else "not interesting")
+        return known
 
     def keep(self, question: str, answer: bool) -> None:
         digest = self._digest(question)
