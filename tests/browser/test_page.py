@@ -45,7 +45,7 @@ def test_filters_by_verdict_and_state(opened, page_file):
 
 
 @pytest.mark.parametrize(
-    ("name", "state", "found"), [("to report", "waiting", 2), ("fixed", "fixed", 1), ("open", "open", 1)]
+    ("name", "state", "found"), [("to report", "waiting", 3), ("fixed", "fixed", 1), ("open", "open", 1)]
 )
 def test_a_number_on_top_shows_its_buckets(opened, page_file, name, state, found):
     page = opened(page_file)
