@@ -92,8 +92,8 @@ def lowered(text: str) -> str:
 def _mask_address(match: re.Match[str]) -> str:
     """C++'s `a::b` and clock times have the shape of an address, too."""
     text = match[0]
-    if 0 < text.count(":") < 2:
-        return text  # quickly, as code is full of these
+    if "." not in text and text.count(":") < 2:
+        return text  # quickly, as text is full of these
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

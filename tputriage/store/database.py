@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tputriage.errors import InputError, StoreError
-from tputriage.model import Bucket, Dossier, Failure, Outcome, Report, Repro, Run, Sighting, Signature, Verdict
+from tputriage.model import Bucket, Dossier, Failure, Outcome, Report, Repro, Run, Verdict
 from tputriage.ordering import order_key
 from tputriage.store.connection import PATIENCE_S, connect, when_free
+from tputriage.store.dossiers import read_buckets, read_dossiers
 from tputriage.store.rows import dump, insert_bucket, insert_failures, insert_report, load, text
 
 Value = TypeVar("Value")
@@ -188,8 +189,7 @@ class Store:
 
     def dossiers(self) -> tuple[Dossier, ...]:
         """Everything known, the bucket with the most tests first; not those whose failures all moved elsewhere."""
-        rows = self._rows("SELECT DISTINCT bucket_id FROM failure")
-        found = [self.dossier(row[0]) for row in rows]
+        found = [dossier for dossier in read_dossiers(self._rows) if dossier.bucket.failures]
         return tuple(sorted(found, key=lambda item: (-len(item.bucket.tests), item.bucket.id)))
 
     def buckets_of(self, digests: Sequence[str]) -> tuple[Bucket, ...]:
@@ -203,7 +203,8 @@ class Store:
         own: dict[str, list[Failure]] = {}
         for bucket_id, value in rows:
             own.setdefault(bucket_id, []).append(load(value, Failure))
-        found = [replace(self._bucket(bucket_id), failures=tuple(failures)) for bucket_id, failures in own.items()]
+        bare = {bucket.id: bucket for bucket in read_buckets(self._rows, failures=False)}
+        found = [replace(bare[bucket_id], failures=tuple(failures)) for bucket_id, failures in own.items()]
         return tuple(sorted(found, key=lambda bucket: (-len(bucket.failures), bucket.id)))
 
     def verdict_of(self, bucket_id: str) -> Verdict | None:
@@ -212,61 +213,10 @@ class Store:
 
     def dossier(self, bucket_id: str) -> Dossier:
         """All that is known of one bucket; raises InputError where there is none of that id."""
-        return Dossier(
-            bucket=self._bucket(bucket_id),
-            verdict=self.verdict_of(bucket_id),
-            repro=self._get("repro", bucket_id, Repro),
-            history=self._history(bucket_id),
-            issue=self._issue(bucket_id),
-            fixed_in=self._fixed_in(bucket_id),
-            verifications=self._verifications(bucket_id),
-        )
-
-    def _issue(self, bucket_id: str) -> int | None:
-        query = (
-            "SELECT number FROM filing WHERE bucket_id = ? AND key LIKE 'create:%' AND number IS NOT NULL"
-            " ORDER BY at_s DESC LIMIT 1"
-        )
-        rows = self._rows(query, (bucket_id,))
-        return int(rows[0][0]) if rows else None
-
-    def _verifications(self, bucket_id: str) -> tuple[Run, ...]:
-        rows = self._rows("SELECT value FROM verification WHERE bucket_id = ? ORDER BY id", (bucket_id,))
-        return tuple(load(row[0], Run) for row in rows)
-
-    def _fixed_in(self, bucket_id: str) -> str:
-        """The torch_tpu version of the last verification, if all its runs passed."""
-        rows = self._rows(
-            "SELECT value FROM verification WHERE bucket_id = ?1 AND stored_s ="
-            " (SELECT max(stored_s) FROM verification WHERE bucket_id = ?1)",
-            (bucket_id,),
-        )
-        runs = [load(row[0], Run) for row in rows]
-        passed = bool(runs) and all(run.outcome.is_pass for run in runs)
-        return runs[-1].versions.get("torch_tpu", "") if passed else ""
-
-    def _bucket(self, bucket_id: str) -> Bucket:
-        rows = self._rows("SELECT title, signature FROM bucket WHERE id = ?", (bucket_id,))
-        if not rows:
+        found = read_dossiers(self._rows, bucket_id) if bucket_id else []
+        if not found:
             raise InputError(f"no bucket {bucket_id}: `tputriage show` lists them")
-        failures = self._rows("SELECT value FROM failure WHERE bucket_id = ? ORDER BY id", (bucket_id,))
-        aliases = self._rows("SELECT key FROM alias WHERE bucket_id = ? ORDER BY rowid", (bucket_id,))
-        return Bucket(
-            id=bucket_id,
-            signature=load(rows[0][1], Signature),
-            title=rows[0][0],
-            failures=tuple(load(row[0], Failure) for row in failures),
-            aliases=tuple(row[0] for row in aliases),
-        )
-
-    def _history(self, bucket_id: str) -> tuple[Sighting, ...]:
-        rows = self._rows(
-            "SELECT source, created_s, versions, count(DISTINCT test_id) FROM failure"
-            " JOIN report ON report.id = report_id WHERE bucket_id = ? GROUP BY report.id",
-            (bucket_id,),
-        )
-        seen = [Sighting(row[0], row[1], load(row[2], dict), row[3]) for row in rows]
-        return tuple(sorted(seen, key=lambda sighting: order_key(sighting.versions, sighting.created_s)))
+        return found[0]
 
     def _get(self, table: str, bucket_id: str, kind: type[Value]) -> Value | None:
         rows = self._rows(f"SELECT value FROM {table} WHERE bucket_id = ?", (bucket_id,))  # noqa: S608 -- ours
