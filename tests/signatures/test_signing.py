@@ -259,3 +259,17 @@ def test_a_bare_assert_outside_pytest_is_known_by_its_expression():
     wanted = sign(asserting("assert (48, 16, 4, 1) == (48, 1, 12, 3)\n  At index 1 diff: 16 != 1", "test_a", text))
     assert same_bug(wanted, asserting("", "<module>", text, "repro.py"))
     assert not same_bug(wanted, asserting("", "<module>", "assert relu(x).shape == x.shape", "repro.py"))
+
+
+@pytest.mark.parametrize(
+    ("written", "script", "same"),
+    [
+        ('assert kind(x) == "tpu"', "assert kind(x) == 'tpu'", True),
+        ("assert m.alike(", "assert m.alike(x, y)", True),
+        ("assert not (", "assert not (x or y)", False),
+        ("assert m.alike(x, y)", "assert m.alike(", False),
+    ],
+)
+def test_an_asserted_expression_is_the_same_in_other_quotes_and_on_fewer_lines(written, script, same):
+    wanted = sign(asserting("assert False", "test_a", written))
+    assert same_bug(wanted, asserting("", "<module>", script, "repro.py")) is same

@@ -39,6 +39,8 @@ CURRENT = RuleSet(1, RULES)
 PAST: tuple[RuleSet, ...] = ()  # older versions, newest first; each release that changes RULES adds one
 
 _QUOTED = re.compile(r"`[^`\n]{0,400}`|'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"")
+_SPELLING = str.maketrans({'"': "'", " ": None})
+_TELLING = 12  # characters of an assertion's first line that say enough: more than `assert not (`
 _LIST = re.compile(r"\[N(?:, (?:N|…))*\]|\((?:N, )+N?\)")
 _ASSERTED = frozenset({"assertion", "assert-numbers"})
 _DEVICE = frozenset({Kind.INFRA, Kind.EMULATOR, Kind.SECONDARY, Kind.MISSING_OP, Kind.OUT_OF_MEMORY, Kind.COMPILE})
@@ -96,8 +98,16 @@ def same_bug(wanted: Signature, seen: Failure) -> bool:
 
 def _share_an_assertion(wanted: Signature, found: Signature) -> bool:
     """The same asserted expression: outside pytest a bare assert has no message that could be compared."""
-    asserted = {part for part in wanted.origin if part.startswith("assert ")}
-    return wanted.exception == found.exception == "AssertionError" and any(part in asserted for part in found.origin)
+    if not wanted.exception == found.exception == "AssertionError":
+        return False
+    pairs = [(one, other) for one in wanted.origin for other in found.origin]
+    return any(one.startswith("assert ") and _same_expression(one, other) for one, other in pairs)
+
+
+def _same_expression(one: str, other: str) -> bool:
+    """Quotes and spaces aside; where only the first line of several is known, as far as that goes."""
+    short, long = (part.translate(_SPELLING) for part in (one, other))
+    return short == long or (short.endswith("(") and len(short) > _TELLING and long.startswith(short))
 
 
 def _agree(one: str, other: str) -> bool:
