@@ -10,6 +10,7 @@ import time
 import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from . import record
@@ -76,6 +77,7 @@ def run_script(
     without: str = "",
     around: Around = nullcontext,
     caught: Caught = lambda exc: None,
+    compiled: Callable[[str, str], CodeType] = lambda source, path: compile(source, path, "exec"),
 ) -> Value:
     """The script as a fresh `__main__` in an empty folder of its own: {"outcome", "failures", "duration_s"}.
 
@@ -97,7 +99,7 @@ def run_script(
     failures: list[Value] = []
     try:
         with around():
-            exec(compile(source, path, "exec"), module.__dict__)
+            exec(compiled(source, path), module.__dict__)
     except SystemExit as exc:
         if exc.code not in (None, 0):
             caught(exc)

@@ -11,6 +11,7 @@ makes random numbers on the device or asks a tensor where it is does not count t
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -22,6 +23,7 @@ from tputriage.minimize.names import normal_form, tells_the_device, unbound_name
 from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import same_bug, sign
 from tputriage.signatures.families import BY_NAME, Kind
+from tputriage.signatures.rules import normalise
 from tputriage.targets.runs import run_of, script_job
 from tputriage.targets.seam import Answer, Job, Runner
 
@@ -29,6 +31,8 @@ MOST_FINDINGS = 20
 SLOWER = 3.0  # a candidate may take this many times as long as the best so far, and
 SLACK_S = 2.0  # this much longer, since machines are busy: a repro that runs for minutes is no better one
 CONFIDENCE = 0.95
+WORD = re.compile(r"[A-Za-z]{2,}")
+FEWEST_WORDS = 3
 
 
 class Oracle(Protocol):
@@ -48,7 +52,7 @@ class Interesting:
     `deadline_s` are the seconds from now after which, and `max_runs` the executions on either target after
     which nothing is interesting any more: the caller keeps the best so far. `guard` says of a candidate that
     parses whether it may be asked at all. `asks` is how often a candidate that passes is asked again, where
-    the failure is flaky: see `asks_needed`.
+    the failure is flaky: see `asks_needed`. `shown` is the failure of a script that has shown it already.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class Interesting:
         guard: Callable[[str], bool] = lambda source: True,
         asks: int = 1,
         memory: Memory | None = None,
+        shown: Failure | None = None,
     ) -> None:
         self.wanted = wanted
         self.device = device
@@ -79,6 +84,7 @@ class Interesting:
         self._known: dict[str, bool] = {}  # by normal form
         self._met: set[str] = {wanted.key}
         self._pace_s: float | None = None  # seconds the last accepted candidate took on the device
+        self._said = _words_of(shown) if shown else ""  # of the first script that showed it on the device
         self._took_s = 0.0  # seconds of the last match on the device
 
     @property
@@ -161,13 +167,21 @@ class Interesting:
     def _is_wanted(self, run: Run) -> bool:
         if run.failure is None or run.outcome is Outcome.UNAVAILABLE:
             return False
-        if not same_bug(self.wanted, run.failure):
+        if not self._is_it(run.failure):
             self._note(run.failure)
             return False
         if self._pace_s is not None and run.seconds > SLOWER * self._pace_s + SLACK_S:
             return False
         self._took_s = run.seconds
         return True
+
+    def _is_it(self, failure: Failure) -> bool:
+        """The same bug; or the words of the first script that showed it, where it is known by its place alone."""
+        words = _words_of(failure)
+        if same_bug(self.wanted, failure):
+            self._said = self._said or words
+            return True
+        return not self._numeric and bool(words) and words == self._said
 
     def _note(self, failure: Failure) -> None:
         key = sign(failure).key
@@ -194,6 +208,13 @@ _SLIPS = frozenset(
     {"NameError", "UnboundLocalError", "AttributeError", "TypeError", "KeyError", "IndexError", "SystemExit",
      "ModuleNotFoundError", "ImportError", "SyntaxError", "IndentationError", "RecursionError", "ValueError"}
 )  # fmt: skip
+
+
+def _words_of(failure: Failure) -> str:
+    """Exception and message as a template; "" where they are too few to know a bug by."""
+    line = normalise(next(iter(failure.message.strip().splitlines()), ""))
+    telling = len(WORD.findall(line)) >= FEWEST_WORDS and not line.startswith("assert ")
+    return f"{failure.exception}: {line}" if telling else ""
 
 
 def asks_needed(failed: int, of: int, confidence: float = CONFIDENCE) -> int:

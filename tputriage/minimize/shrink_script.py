@@ -57,7 +57,9 @@ def shrink_script(
         raise InputError(f'the script must take its device as its first argument, or say "{name}" in one place')
     failure = _failing(start, device, reference, limit_s)
     left_s = budget_s - (time.monotonic() - started)
-    oracle = Interesting(sign(failure), device, reference, limit_s=limit_s, deadline_s=left_s, max_runs=max_runs)
+    oracle = Interesting(
+        sign(failure), device, reference, limit_s=limit_s, deadline_s=left_s, max_runs=max_runs, shown=failure
+    )
     oracle.runs = 2
     trace = tracer(device, limit_s=limit_s, counted=lambda: count(oracle))
     found = reduce_source(

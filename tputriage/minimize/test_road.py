@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tputriage.errors import TriageError
-from tputriage.minimize import unscaffold
 from tputriage.minimize.device_argument import defaulted
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.flatten import assemble, describe, scripts
@@ -54,12 +53,9 @@ def take_test_road(
     def counted() -> None:
         extra[0] += 1
 
-    say("test road: replacing what leads to the failure by what it computed")
-    trace = unscaffold.tracer(device, limit_s=limit_s, counted=counted)
-    best = unscaffold.unscaffolded(script, oracle, trace, on_better)
-    say("test road: shrinking")
+    say("test road: replacing what leads to the failure by what it computed, and shrinking")
     watch = tracer(device, limit_s=limit_s, counted=counted)
-    best = reduce_source(best, oracle, on_better=on_better, seed=seed, trace=watch)
+    best = reduce_source(script, oracle, on_better=on_better, seed=seed, trace=watch)
     best = tidy(defaulted(best, device.target.device))
     failure = run_script(best, device, limit_s).failure
     return Road(_draft(best, failure, oracle), runs=extra[0] + 1)

@@ -19,6 +19,8 @@ def position(node: ast.expr | ast.stmt) -> Position:
 
 
 def holds(node: ast.stmt, place: Position) -> bool:
+    if not hasattr(node, "lineno"):  # made, not read
+        return False
     line, column, end_line, end_column = position(node)
     return (line, column) <= place[:2] and place[2:] <= (end_line, end_column)
 

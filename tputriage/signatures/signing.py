@@ -42,6 +42,7 @@ _QUOTED = re.compile(r"`[^`\n]{0,400}`|'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"")
 _SPELLING = str.maketrans({'"': "'", " ": None})
 _TELLING = 12  # characters of an assertion's first line that say enough: more than `assert not (`
 _LIST = re.compile(r"\[N(?:, (?:N|…))*\]|\((?:N, )+N?\)")
+_NUMBERED = re.compile(r"_(?:N|\d+)\b")  # how names are kept apart where functions are inlined
 _ASSERTED = frozenset({"assertion", "assert-numbers"})
 _DEVICE = frozenset({Kind.INFRA, Kind.EMULATOR, Kind.SECONDARY, Kind.MISSING_OP, Kind.OUT_OF_MEMORY, Kind.COMPILE})
 _COMPILED = "torch.compile"
@@ -105,8 +106,8 @@ def _share_an_assertion(wanted: Signature, found: Signature) -> bool:
 
 
 def _same_expression(one: str, other: str) -> bool:
-    """Quotes and spaces aside; where only the first line of several is known, as far as that goes."""
-    short, long = (part.translate(_SPELLING) for part in (one, other))
+    """Quotes, spaces and the numbers of names aside; where only the first line of several is known, as far as that goes."""
+    short, long = (_NUMBERED.sub("", part.translate(_SPELLING)) for part in (one, other))
     return short == long or (short.endswith("(") and len(short) > _TELLING and long.startswith(short))
 
 

@@ -1,7 +1,7 @@
-"""One script, watched: {"source"}. Which statements ran, what each expression gave, where it failed and what was known.
+"""One script, watched: {"source"}. Which statements ran, what each expression gave, where it failed, what was held.
 
-The script is rewritten so that it tells of itself, and runs as any other. Places are (line, column, end line,
-end column) in the source as given, columns in bytes as `ast` has them.
+The script's tree is made to tell of itself, and runs as any other, in its own lines. Places are [line, column,
+end line, end column] in the source as given, columns in UTF-8 bytes as `ast` has them.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import builtins
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from ..recipes import Namer
+from ..making import Makings, place_in
 from ..running import run_script
+from ..spelling import Speller
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -26,28 +28,35 @@ WATCHED = (
     ast.ListComp, ast.DictComp, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict,
 )  # fmt: skip
 CLOSELY = 40  # times that a place's value is looked at when it comes up; later ones when the script is over
+MOST_FRAMES = 50
 
 
 def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
-    """{"outcome", "failures", "ran": [place], "values": [[place, text, steady]], "frames": [...]}
+    """{"outcome", "failures", "ran": [place], "values": [[place, text, steady]], "frames": [...],
+    "calls": [[place, line of the def]]}
 
-    `frames` are those of the script in the traceback, outermost first: {"function", "statement": place,
-    "names": {local name: text}}.
+    `frames` are those of the script in the traceback, outermost first: {"function", "first": line of its def,
+    "at": place of what failed, "held": [names], "values": {name: text}, "exact": {name: text}}.
     """
-    teller = Teller()
-    told = teller.visit(ast.parse(payload["source"]))
-    watch = Watch(teller.places, session.device)
+    watch = Watch(session.device)
     vars(builtins).update({RAN: watch.ran, SEEN: watch.seen})
-    source = ast.unparse(ast.fix_missing_locations(told))
-    said = run_script(source, argv=[session.device], without=session.switch, caught=watch.failed)
+    said = run_script(
+        payload["source"],
+        argv=[session.device],
+        without=session.switch,
+        around=watch.makings.listening,
+        caught=watch.failed,
+        compiled=watch.compiled,
+    )
     return said | watch.told()
 
 
 class Teller(ast.NodeTransformer):
-    """Rewrites a script so that it says which statements run and what its expressions give."""
+    """Rewrites a script's tree so that it says which statements run and what its expressions give."""
 
     def __init__(self) -> None:
         self.places: list[Place] = []
+        self.silent: set[Place] = set()  # statements nothing can be said before
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -63,7 +72,8 @@ class Teller(ast.NodeTransformer):
             return node
         new = super().visit(node)
         if place is not None and isinstance(node, WATCHED) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-            return ast.Call(ast.Name(SEEN, ast.Load()), [ast.Constant(self._number(place)), new], [])
+            told = ast.Call(ast.Name(SEEN, ast.Load()), [ast.Constant(self._number(place)), new], [])
+            return ast.copy_location(told, node)
         return new
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
@@ -81,7 +91,7 @@ class Teller(ast.NodeTransformer):
         return node
 
     def visit_match_case(self, node: ast.match_case) -> Any:
-        node.body = [self.visit(statement) for statement in node.body]
+        node.body = [one for statement in node.body for one in self._announced(self.visit(statement))]
         return node
 
     def visit_Delete(self, node: ast.Delete) -> Any:
@@ -93,10 +103,13 @@ class Teller(ast.NodeTransformer):
 
     def _announced(self, statement: ast.stmt) -> list[ast.stmt]:
         place = place_of(statement)
-        if place is None or _must_be_first(statement):
+        if place is None:
+            return [statement]
+        if _must_be_first(statement):
+            self.silent.add(place)
             return [statement]
         said = ast.Call(ast.Name(RAN, ast.Load()), [ast.Constant(self._number(place))], [])
-        return [ast.Expr(said), statement]
+        return [ast.copy_location(ast.Expr(said), statement), statement]
 
 
 def place_of(node: ast.AST) -> Place | None:
@@ -115,57 +128,69 @@ def _must_be_first(statement: ast.stmt) -> bool:
 class Watch:
     """What a script told of itself while it ran."""
 
-    places: list[Place]
     device: str
+    makings: Makings = field(default_factory=Makings)
+    places: list[Place] = field(default_factory=list)
+    silent: set[Place] = field(default_factory=set)
     reached: set[int] = field(default_factory=set)  # statements
-    current: dict[int, int] = field(default_factory=dict)  # by frame: the statement it is at
     texts: dict[int, str | None] = field(default_factory=dict)
     unsteady: set[int] = field(default_factory=set)
     counts: dict[int, int] = field(default_factory=dict)
     last: dict[int, Any] = field(default_factory=dict)
     frames: list[dict[str, Any]] = field(default_factory=list)
 
+    def compiled(self, source: str, path: str) -> CodeType:
+        teller = Teller()
+        tree = ast.fix_missing_locations(teller.visit(ast.parse(source, path)))
+        self.places, self.silent = teller.places, teller.silent
+        return compile(tree, path, "exec")
+
     def ran(self, number: int) -> None:
         self.reached.add(number)
-        self.current[id(sys._getframe(1))] = number
 
     def seen(self, number: int, value: Any) -> Any:
         count = self.counts[number] = self.counts.get(number, 0) + 1
         if count > CLOSELY:
             self.last[number] = value
         else:
-            self._note(number, self._namer().text(value))
+            self._note(number, self._speller().spell(value))
         return value
 
     def failed(self, exc: BaseException) -> None:
-        trace = exc.__traceback__
+        """The script's frames of a failure, with what their names held."""
+        sys.settrace(None)
+        trace, path = exc.__traceback__, vars(sys.modules["__main__"])["__file__"]
         while trace is not None:
-            frame = trace.tb_frame
-            if id(frame) in self.current and frame.f_globals.get("__name__") == "__main__":
-                self.frames.append(self._frame(frame))
+            if trace.tb_frame.f_code.co_filename == path and len(self.frames) < MOST_FRAMES:
+                self.frames.append(self._frame(trace.tb_frame, trace.tb_lasti, trace.tb_lineno))
             trace = trace.tb_next
 
-    def _frame(self, frame: Any) -> dict[str, Any]:
-        namer = self._namer()
-        names = {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
-        texts = {name: namer.text(value, build=True) for name, value in names.items()}
+    def _frame(self, frame: Any, instruction: int, line: int) -> dict[str, Any]:
+        speller = self._speller()
+        held = {name: value for name, value in frame.f_locals.items() if not name.startswith("__")}
+        values = {name: text for name, value in held.items() if (text := speller.spell(value)) is not None}
+        exact = {name: text for name, value in held.items() if (text := speller.spell(value, exact=True)) is not None}
         return {
             "function": frame.f_code.co_name,
-            "statement": self.places[self.current[id(frame)]],
-            "names": {name: text for name, text in texts.items() if text is not None},
+            "first": frame.f_code.co_firstlineno,
+            "at": place_in(frame.f_code, instruction, line),
+            "held": list(held),
+            "values": values,
+            "exact": exact,
         }
 
     def told(self) -> dict[str, Any]:
         for number, value in self.last.items():
-            self._note(number, self._namer().text(value))
+            self._note(number, self._speller().spell(value))
         return {
-            "ran": [self.places[number] for number in self.reached],
+            "ran": [*(self.places[number] for number in self.reached), *self.silent],
             "values": [
                 [self.places[number], text, number not in self.unsteady]
                 for number, text in self.texts.items()
                 if text is not None
             ],
             "frames": self.frames,
+            "calls": [[place, first] for place, first in self.makings.calls.items() if first],
         }
 
     def _note(self, number: int, text: str | None) -> None:
@@ -173,5 +198,5 @@ class Watch:
             self.unsteady.add(number)
         self.texts[number] = text
 
-    def _namer(self) -> Namer:
-        return Namer(vars(sys.modules["__main__"]), self.device)
+    def _speller(self) -> Speller:
+        return Speller(vars(sys.modules["__main__"]), self.device, self.makings.made)

@@ -10,22 +10,24 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import libcst as cst
 
 from tputriage.minimize.reducing import sizes, sweeping
 from tputriage.minimize.reducing.adaptive import backwards
 from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.passes import Pass, all_passes
+from tputriage.minimize.reducing.unscaffold import unscaffolded
 
 PATIENCE = 12  # questions in a row that came to nothing, after which a pass is put off for the others
 MOST_ROUNDS = 60
 BOLD = 10  # passes below this order take away much at once
+FINE = 60  # passes from this order on change values, which is for when nothing else is left to go
 
 Oracle = Callable[[str], bool]
 Better = Callable[[str], None]
-Tracer = Callable[[str], Any]  # what a run of the script saw (trace.Facts), or None
+Tracer = Callable[[str], Facts | None]  # what a run of the script saw, where it could be watched
 
 
 def reduce_source(
@@ -42,6 +44,8 @@ def reduce_source(
     Uses `interesting.exhausted` where there is one. `seed` orders the passes that are put off.
     """
     reduction = Reduction(source, interesting, on_better, trace, random.Random(seed))  # noqa: S311
+    if passes is None:
+        unscaffolded(source, reduction.bold, reduction.traced_facts)
     return reduction.run(all_passes() if passes is None else passes)
 
 
@@ -57,7 +61,7 @@ class Reduction:
     asked: set[str] = field(default_factory=set)  # candidates that were not interesting
     sweeps: bool = False  # whether unused definitions go with each change
     failed: int = 0  # in a row
-    facts: Any = None
+    facts: Facts | None = None
     traced: str = ""
     measured: sizes.Size | None = None  # of the best, where it was asked for
     done: dict[str, tuple[int, int]] = field(default_factory=dict)  # by pass: the shape at which it had nothing more
@@ -68,8 +72,9 @@ class Reduction:
             hopeful = [one for one in passes if self.done.get(one.name) != self._shape()]
             if not hopeful or self.exhausted:
                 break
-            if not self._short_way(hopeful):
-                self._last_resort(hopeful)
+            structural = [one for one in hopeful if one.order < FINE]
+            if not self._short_way(structural or hopeful):
+                self._last_resort(structural or hopeful)
         return self.best
 
     def _short_way(self, passes: Sequence[Pass]) -> bool:
@@ -127,9 +132,7 @@ class Reduction:
 
     def _program(self, traced: bool) -> Program | None:
         """None where libcst cannot read the script, or where nothing is known of its run and a pass needs that."""
-        if traced and self.traced != self.best:
-            self.facts, self.traced = self.trace(self.best), self.best
-        facts = self.facts if traced else None
+        facts = self.traced_facts(self.best) if traced else None
         if traced and facts is None:
             return None
         try:
@@ -138,6 +141,19 @@ class Reduction:
         except (cst.ParserSyntaxError, RecursionError):
             return None
         return program
+
+    def traced_facts(self, source: str) -> Facts | None:
+        if self.traced != source and not self.exhausted:
+            self.facts, self.traced = self.trace(source), source
+        return self.facts if self.traced == source else None
+
+    def bold(self, candidate: str) -> bool:
+        """A whole new script, that may be the longer one: the way down goes on from there."""
+        if self.exhausted or not self.interesting(candidate):
+            return False
+        self.best = candidate
+        self.on_better(candidate)
+        return True
 
     def _run_group(self, one: Pass, program: Program, sites: Sequence[Site], patience: int | None) -> None:
         kept: list[Site] = []

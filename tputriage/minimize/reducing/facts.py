@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tputriage.targets.seam import Ended, Job, Runner
@@ -16,29 +17,47 @@ class FrameFacts:
     """One of the script's own frames in the traceback."""
 
     function: str
-    statement: Place
-    names: Mapping[str, str]  # source text that makes the value again
+    first: int  # line where its code starts; 1 for the module
+    at: Place  # what failed in it
+    held: frozenset[str]
+    values: Mapping[str, str]  # source text that makes a name's value again
+    exact: Mapping[str, str]  # the same with a tensor's real numbers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facts:
     """Of a run on the device; `frames` are outermost first."""
 
     ran: frozenset[Place]  # statements
-    values: Mapping[Place, str]  # what an expression gave last, as source text
-    unsteady: frozenset[Place]  # expressions that gave several values
     frames: tuple[FrameFacts, ...]
+    values: Mapping[Place, str] = field(default_factory=dict)  # what an expression gave last, as source text
+    unsteady: frozenset[Place] = frozenset()  # expressions that gave several values
+    calls: Mapping[Place, int] = field(default_factory=dict)  # a call -> first line of the script's def it came to
+
+    @cached_property
+    def lines(self) -> frozenset[int]:
+        """Where a statement that ran begins."""
+        return frozenset(place[0] for place in self.ran)
+
+    @cached_property
+    def steady(self) -> Mapping[Place, str]:
+        return {place: text for place, text in self.values.items() if place not in self.unsteady}
 
 
 def facts_of(value: Mapping[str, Any]) -> Facts:
     """From the answer of the job kind `watch`."""
-    values = {_place(place): text for place, text, _ in value["values"]}
     return Facts(
         ran=frozenset(map(_place, value["ran"])),
-        values=values,
+        frames=tuple(map(_frame, value["frames"])),
+        values={_place(place): text for place, text, _ in value["values"]},
         unsteady=frozenset(_place(place) for place, _, steady in value["values"] if not steady),
-        frames=tuple(FrameFacts(one["function"], _place(one["statement"]), one["names"]) for one in value["frames"]),
+        calls={_place(place): int(first) for place, first in value["calls"]},
     )
+
+
+def _frame(told: Mapping[str, Any]) -> FrameFacts:
+    held = frozenset(told["held"])
+    return FrameFacts(told["function"], told["first"], _place(told["at"]), held, told["values"], told["exact"])
 
 
 def tracer(device: Runner, *, limit_s: float, counted: Callable[[], None]) -> Callable[[str], Facts | None]:

@@ -12,10 +12,17 @@ from tputriage.minimize.reducing.passes import Pass
 SMALL = (1, 2)  # not 0: an empty tensor shows another bug as often as not
 
 
+def ones(program: Program) -> Sequence[Sequence[Site]]:
+    """All to 1 at once, else as many as go together."""
+    found = [node for value, nodes in _integers(program).items() for node in nodes if value > 1]
+    found.sort(key=program.starts)
+    return [[_all_to([node], "1") for node in found]] if found else []
+
+
 def tied_integers(program: Program) -> Sequence[Sequence[Site]]:
     """One group a value: the first smaller value that works for all its places. A later round goes on from there."""
     return [
-        [_all_to(nodes, str(smaller)) for smaller in _smaller(value)]
+        [_all_to(nodes, str(smaller)) for smaller in (1, *_smaller(value)) if smaller < value]
         for value, nodes in sorted(_integers(program).items(), reverse=True)
         if len(nodes) > 1
     ]
@@ -56,7 +63,8 @@ def _integers(program: Program) -> dict[int, list[cst.Integer]]:
 
 
 def _smaller(value: int) -> Iterator[int]:
-    yield from (small for small in SMALL if small < value)
+    """But 1, which was tried before."""
+    yield from (small for small in SMALL[1:] if small < value)
     if value > 4:
         yield value // 2
     if value > 8:
@@ -72,9 +80,10 @@ def _to(text: str) -> Replacement:
 
 
 PASSES = [
-    Pass("equal integers to a smaller one", 60, tied_integers, one=True),
-    Pass("all integers halved", 61, halves, one=True),
-    Pass("integers to smaller ones", 62, integers, one=True),
+    Pass("integers to one", 60, ones),
+    Pass("equal integers to a smaller one", 61, tied_integers, one=True),
+    Pass("all integers halved", 62, halves, one=True),
+    Pass("integers to smaller ones", 63, integers, one=True),
     Pass("floats to short ones", 64, floats, one=True),
     Pass("strings to empty ones", 65, strings),
 ]

@@ -21,7 +21,7 @@ def cuts(program: Program) -> Sequence[Sequence[Site]]:
     """The innermost failing statement first: it leaves the least behind it."""
     assert program.facts is not None
     unused = _never_ran(program)
-    failing = [_statement_at(program, frame.statement) for frame in reversed(program.facts.frames)]
+    failing = [_statement_at(program, frame.at) for frame in reversed(program.facts.frames)]
     offers = [_cut(program, node, unused) for node in failing if node is not None and not _at_top(program, node)]
     plain = [Site(tuple((node, _gone) for node in unused))] if unused else []
     return [[*offers, *plain]]
@@ -58,10 +58,14 @@ def _silent(node: cst.BaseStatement) -> bool:
 
 
 def _statement_at(program: Program, place: Place) -> cst.BaseStatement | None:
-    found = [
-        node for node in program.nodes if isinstance(node, cst.BaseStatement) and program.starts(node) == place[:2]
-    ]
+    """The innermost statement that holds the place; libcst counts characters where Python counts bytes."""
+    found = [node for node in program.nodes if isinstance(node, cst.BaseStatement) and _holds(program, node, place)]
     return found[-1] if found else None
+
+
+def _holds(program: Program, node: cst.BaseStatement, place: Place) -> bool:
+    around = program.places.get(id(node))
+    return around is not None and around[:2] <= place[:2] and place[2:] <= around[2:]
 
 
 def _at_top(program: Program, node: cst.CSTNode) -> bool:

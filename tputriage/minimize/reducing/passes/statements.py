@@ -57,7 +57,7 @@ def _is_pass(statement: cst.CSTNode) -> bool:
 
 
 PASSES = [
-    Pass("delete statements", 20, statements),
-    Pass("delete statements of a line", 21, small_statements),
-    Pass("delete definitions with their uses", 24, definitions, whole=False),
+    Pass("delete statements", 6, statements),
+    Pass("delete statements of a line", 7, small_statements),
+    Pass("delete definitions with their uses", 8, definitions, whole=False),
 ]

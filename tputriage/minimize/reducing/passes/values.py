@@ -43,4 +43,4 @@ def _bare(text: str) -> bool:
     return text.startswith("-")
 
 
-PASSES = [Pass("expression to the value it had", 12, recorded, whole=True, traced=True)]
+PASSES = [Pass("expression to the value it had", 26, recorded, whole=True, traced=True)]

@@ -6,10 +6,11 @@ import pytest
 
 from tests.minimize.helpers import Rule
 from tputriage.config import Settings
-from tputriage.minimize.scaffold import Level, Trace, by_values
-from tputriage.minimize.straighten import pruned, straightened, valued
+from tputriage.minimize.reducing.facts import Facts, FrameFacts, tracer
+from tputriage.minimize.reducing.scaffold import by_values
+from tputriage.minimize.reducing.straighten import pruned, straightened, valued
+from tputriage.minimize.reducing.unscaffold import unscaffolded
 from tputriage.minimize.trees import swept
-from tputriage.minimize.unscaffold import tracer, unscaffolded
 from tputriage.targets.catalogue import find_target
 from tputriage.targets.worker import Worker
 
@@ -56,18 +57,18 @@ def worker():
 
 @pytest.fixture(scope="module")
 def trace(worker):
-    return tracer(worker, limit_s=30)
+    return tracer(worker, limit_s=30, counted=lambda: None)
 
 
 def test_a_trace_tells_the_way_to_the_failure(trace):
     told = trace(TESTER)
-    assert [level.function for level in told.stack] == ["<module>", "main", "check_bug"]
-    assert told.stack[-1].values["doubled"] == "torch.rand(3, 2).to(device)"
+    assert [level.function for level in told.frames] == ["<module>", "main", "check_bug"]
+    assert told.frames[-1].values["doubled"] == "torch.rand(3, 2).to(device)"
 
 
 def test_values_are_spelled_exactly_where_that_may_matter(trace):
     told = trace(TESTER)
-    assert told.stack[-1].exact["doubled"] == "torch.tensor([[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]).to(device)"
+    assert told.frames[-1].exact["doubled"] == "torch.tensor([[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]).to(device)"
 
 
 def test_the_failing_statement_stands_alone_with_what_it_read(trace):
@@ -81,7 +82,7 @@ def test_a_module_is_spelled_by_its_making(trace):
         "import sys\nimport torch\ndevice = sys.argv[1]\n\ndef run(net):\n    net(torch.ones(2))\n\n"
         "run(torch.nn.Linear(3, 2, bias=False).eval())\n"
     )
-    text = trace(source).stack[-1].values["net"]
+    text = trace(source).frames[-1].values["net"]
     assert text == "torch.nn.Linear(in_features=3, out_features=2, bias=False).eval().to(device)"
 
 
@@ -90,13 +91,13 @@ def test_properties_are_not_run_by_looking(trace):
         "class A:\n    seen = []\n    @property\n    def x(self):\n        self.seen.append(1)\n\n"
         "def run(a):\n    if len(a.seen) > 1: a.x\n    raise ValueError(len(a.seen))\n\nrun(A())\n"
     )
-    assert trace(source).stack[-1].function == "run"
+    assert trace(source).frames[-1].function == "run"
 
 
 @pytest.mark.parametrize("source", ["x = (", "import nowhere", "raise SystemExit(3)", "def f(): f()\nf()"])
 def test_odd_scripts_are_traced_or_give_nothing(trace, source):
     told = trace(source)
-    assert told is None or len(told.stack) <= 1000
+    assert told is None or len(told.frames) <= 1000
 
 
 def test_the_whole_chain_goes_in_few_questions(trace):
@@ -122,7 +123,7 @@ def test_what_never_ran_goes_and_nothing_follows_the_failure(trace):
 def test_the_straight_script_fails_alike(trace):
     text = straightened(TESTER, trace(TESTER))
     told = trace(text)
-    assert [level.function for level in told.stack] == ["<module>"]
+    assert [level.function for level in told.frames] == ["<module>"]
 
 
 def test_calls_are_replaced_by_the_value_they_gave(trace):
@@ -153,9 +154,9 @@ def test_what_nothing_reads_goes(before, after):
 
 
 def test_a_trace_without_frames_proposes_nothing():
-    assert list(by_values("x = 1", Trace(frozenset({1}), ()))) == []
+    assert list(by_values("x = 1", Facts(frozenset({(1, 0, 1, 5)}), ()))) == []
 
 
 def test_a_level_that_is_no_function_of_the_script_is_left_out():
-    level = Level("<listcomp>", 7, (7, 0, 7, 1), frozenset(), {}, {})
-    assert list(by_values("x = 1", Trace(frozenset({1}), (level,)))) == []
+    level = FrameFacts("<listcomp>", 7, (7, 0, 7, 1), frozenset(), {}, {})
+    assert list(by_values("x = 1", Facts(frozenset({(1, 0, 1, 5)}), (level,)))) == []

@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from tputriage.minimize.reducing.facts import Facts, FrameFacts
 from tputriage.minimize.trees import (
     DEFINITIONS,
     IMPORTS,
@@ -29,55 +30,14 @@ from tputriage.minimize.trees import (
 
 PLAIN = (ast.Name, ast.Tuple, ast.List)
 CONTEXTS = (ast.With, ast.AsyncWith)
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A frame of the script that the failure passed through."""
-
-    function: str
-    first: int  # line where its code starts; 1 for the module
-    at: Position
-    held: frozenset[str]
-    values: Mapping[str, str]
-    exact: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """What one instrumented run of a script told; see inside/kinds/trace.py."""
-
-    ran: frozenset[int]
-    stack: tuple[Level, ...]
-    values: Mapping[Position, str] = field(default_factory=dict)
-    calls: Mapping[Position, int] = field(default_factory=dict)
-
-
-def read_trace(value: Mapping[str, Any]) -> Trace:
-    stack = [
-        Level(
-            frame["function"],
-            frame["first"],
-            tuple(frame["at"]),
-            frozenset(frame["held"]),
-            frame["values"],
-            frame["exact"],
-        )
-        for frame in value["stack"]
-    ]
-    return Trace(
-        frozenset(value["ran"]),
-        tuple(stack),
-        {(a, b, c, d): text for a, b, c, d, text in value["values"]},
-        {(a, b, c, d): line for a, b, c, d, line in value["calls"]},
-    )
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A level with the trees it is about."""
 
-    level: Level
+    level: FrameFacts
     body: list[ast.stmt]  # of the function, or of the module
     path: list[ast.stmt]  # to the failing statement
     function: Function | None
@@ -87,10 +47,10 @@ class Place:
         return self.body[: self.body.index(self.path[0])]
 
 
-def places(tree: ast.Module, trace: Trace) -> list[Place]:
+def places(tree: ast.Module, facts: Facts) -> list[Place]:
     """The levels whose function is a def of the script, outermost first."""
     defs, found = functions(tree), []
-    for level in trace.stack:
+    for level in facts.frames:
         function = defs.get(level.first) if level.function != "<module>" else None
         body = tree.body if level.function == "<module>" else function.body if function else []
         path = path_to(body, level.at)
@@ -99,14 +59,14 @@ def places(tree: ast.Module, trace: Trace) -> list[Place]:
     return found
 
 
-def by_values(source: str, trace: Trace) -> Iterator[str]:
+def by_values(source: str, facts: Facts) -> Iterator[str]:
     """The failing statement alone with values for its names, then with what made them; from the inside out."""
     tree = ast.parse(source)
-    levels = [_exposed(place) for place in places(tree, trace)]
+    levels = [_exposed(place) for place in places(tree, facts)]
     prelude = _prelude(source, tree, levels)
     for place in reversed(levels):
         for held in _spellings(place.level):
-            for body in (*_alone(place, held, trace.values), *_whole(place, held)):
+            for body in (*_alone(place, held, facts.steady), *_whole(place, held)):
                 yield swept(_assembled(prelude, body))
 
 
@@ -123,9 +83,22 @@ def _exposed(place: Place) -> Place:
     return Place(place.level, place.body, [*place.path[:-1], plain], place.function)
 
 
-def _spellings(level: Level) -> list[Mapping[str, str]]:
+def _spellings(level: FrameFacts) -> list[Mapping[str, str]]:
     """Numbers of no meaning first; where they matter, the real ones."""
     return [level.values] if level.values == level.exact else [level.values, level.exact]
+
+
+def sliced(source: str, facts: Facts) -> Iterator[str]:
+    """The failing statement with the statements that lead to it, where it stands in the module."""
+    tree = ast.parse(source)
+    levels = [_exposed(place) for place in places(tree, facts)][:1]
+    for place in levels:
+        prelude = [node for node in place.before if isinstance(node, (*IMPORTS, *DEFINITIONS))]
+        acts = [node for node in place.before if isinstance(node, ast.Expr)]
+        made, _ = _makers(place, _needed(place.path[0], place.level), {})
+        for kept in (made, [*made, *acts]):
+            ids = {id(node) for node in (*prelude, *kept)}
+            yield swept(_assembled([node for node in place.before if id(node) in ids], [place.path[0]]))
 
 
 def _prelude(source: str, tree: ast.Module, levels: Sequence[Place]) -> list[ast.stmt]:
@@ -146,7 +119,7 @@ def _alone(place: Place, held: Mapping[str, str], values: Mapping[Position, str]
     statement = bare(place.path[-1])
     plain: ast.stmt = Valued(values, (ast.Attribute,)).visit(copy.deepcopy(statement))
     same = ast.dump(plain) == ast.dump(statement)
-    forms = [statement] if same else [plain, statement]
+    forms = [*_failing_part(place), *([statement] if same else [plain, statement])]
     for part in dict.fromkeys([*forms, *(_in_contexts(place.path, form) for form in forms)]):
         needed = _needed(part, place.level)
         missing = needed - held.keys()
@@ -155,6 +128,14 @@ def _alone(place: Place, held: Mapping[str, str], values: Mapping[Position, str]
         else:
             made, rest = _makers(place, missing, held)
             yield [*_assignments((needed | rest) - missing, held), *made, part]
+
+
+def _failing_part(place: Place) -> list[ast.stmt]:
+    """The expression of the statement that failed, where it is a part that can stand alone."""
+    inner = [part for part in ast.walk(place.path[-1]) if isinstance(part, COMPREHENSIONS)]
+    hidden = {id(part) for one in inner for part in ast.walk(one) if part is not one}
+    parts = (part for part in ast.walk(place.path[-1]) if isinstance(part, (ast.Call, ast.BinOp, ast.Subscript)))
+    return [ast.Expr(part) for part in parts if position(part) == place.level.at and id(part) not in hidden]
 
 
 def _makers(place: Place, missing: set[str], held: Mapping[str, str]) -> tuple[list[ast.stmt], set[str]]:
@@ -214,7 +195,7 @@ def _in_contexts(path: Sequence[ast.stmt], statement: ast.stmt) -> ast.stmt:
     return statement
 
 
-def _needed(statement: ast.AST, level: Level) -> set[str]:
+def _needed(statement: ast.AST, level: FrameFacts) -> set[str]:
     return {name for name in reads(statement) & level.held if level.values.get(name) != name}
 
 

@@ -9,44 +9,57 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from tputriage.minimize.scaffold import Level, Place, Trace, Valued, bare, parameters, places
-from tputriage.minimize.trees import DEFINITIONS, Function, binds, blocks, position, reads, swept
+from tputriage.minimize.reducing.facts import Facts, FrameFacts
+from tputriage.minimize.reducing.linear import linear
+from tputriage.minimize.reducing.propagating import propagated
+from tputriage.minimize.reducing.scaffold import Place, Valued, bare, parameters, places, sliced
+from tputriage.minimize.reducing.unrun import STOP, prune
+from tputriage.minimize.trees import Function, binds, blocks, position, reads, swept
 
-STOP = "raise SystemExit(0)"
-KEPT_THOUGH_NOT_RUN = (ast.Global, ast.Nonlocal, ast.Pass)
+ANY = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.IfExp)
+LONGEST_LITERAL = 60
+NUMBERS = frozenset({"item", "tolist", "numpy", "all", "any", "equal", "allclose", "argmax", "sum", "max", "min"})
 
 
-def proposals(source: str, trace: Trace) -> Iterator[str]:
-    """Whole scripts, the boldest first."""
-    straight = straightened(source, trace)
-    if straight is not None:
-        yield swept(straight)
-        yield swept(straight, bold=False)
+def lines(source: str, facts: Facts) -> Iterator[str]:
+    """The script as a straight line: all of it, else the way to the failure."""
+    for found in (linear(source, facts), straightened(source, facts)):
+        if found is not None:
+            yield swept(found)
+            yield swept(found, bold=False)
+
+
+def proposals(source: str, facts: Facts) -> Iterator[str]:
+    """Smaller scripts, the boldest first."""
+    yield from sliced(source, facts)
+    yield propagated(swept(with_literals(source, facts)))
+    yield propagated(source)
     for cut in (True, False):
-        text = pruned(source, trace, cut=cut)
+        text = pruned(source, facts, cut=cut)
         yield swept(text, bold=False)
         yield text
     for kinds in ((ast.Call, ast.Attribute), (ast.Call,), (ast.Attribute,)):
-        yield swept(valued(source, trace, kinds))
-    for depth in range(1, len(trace.stack)):
-        straight = straightened(source, trace, depth)
+        yield swept(valued(source, facts, kinds))
+    for depth in range(1, len(facts.frames)):
+        straight = straightened(source, facts, depth)
         if straight is not None:
             yield swept(straight, bold=False)
 
 
-def pruned(source: str, trace: Trace, *, cut: bool) -> str:
+def pruned(source: str, facts: Facts, *, cut: bool) -> str:
     """Without statements that never ran, and left right after the failing one."""
     tree = ast.parse(source)
     if cut:
-        _cut(tree, trace)
-    _prune(tree.body, trace.ran)
+        _cut(tree, facts)
+    prune(tree.body, facts)
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def _cut(tree: ast.Module, trace: Trace) -> None:
+def _cut(tree: ast.Module, facts: Facts) -> None:
     """Both devices stop there: the reference must not need what the device never reached."""
-    levels = places(tree, trace)
+    levels = places(tree, facts)
     if not levels:
         return
     last = levels[-1]
@@ -57,60 +70,46 @@ def _cut(tree: ast.Module, trace: Trace) -> None:
             block[after:] = ast.parse(STOP).body
 
 
-def _prune(body: list[ast.stmt], ran: frozenset[int], needed: bool = True) -> None:
-    """In place; a block that has to be there keeps a `pass`."""
-    kept: list[ast.stmt] = []
-    for node in body:
-        optional = [id(getattr(node, name, None)) for name in ("orelse", "finalbody")]
-        for block in blocks(node):
-            _prune(block, ran, id(block) not in optional)
-        kept.extend(_left(node, ran))
-    body[:] = kept or ([ast.Pass()] if needed else [])
+def with_literals(source: str, facts: Facts) -> str:
+    """Expressions whose one value is plain replaced by it, those aside that a tensor's numbers decided."""
+    tree = ast.parse(source)
+    plain = {place: text for place, text in facts.steady.items() if _is_literal(text)}
+    return ast.unparse(ast.fix_missing_locations(_Literal(plain, ANY).visit(tree)))
 
 
-def _left(node: ast.stmt, ran: frozenset[int]) -> list[ast.stmt]:
-    if not hasattr(node, "lineno") or isinstance(node, KEPT_THOUGH_NOT_RUN) or ast.unparse(node) == STOP:
-        return [node]
-    if isinstance(node, DEFINITIONS) and _lines(node) & ran:
-        return [node]
-    if not _lines(node) & ran:
-        return []
-    if isinstance(node, ast.If):
-        return _branch(node, ran)
-    if isinstance(node, ast.Try) and not node.finalbody and not any(_any_ran(part.body, ran) for part in node.handlers):
-        return [*node.body, *node.orelse]
-    return [node]
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except ValueError:
+        return False
+    return len(text) <= LONGEST_LITERAL
 
 
-def _branch(node: ast.If, ran: frozenset[int]) -> list[ast.stmt]:
-    """The branch that was always taken, where the test has no lines in it."""
-    first, second = _any_ran(node.body, ran), _any_ran(node.orelse, ran)
-    if first and second:
-        return [node]
-    return node.body if first else [part for part in node.orelse if not isinstance(part, ast.Pass)]
+class _Literal(Valued):
+    """Leaves what reads a tensor's numbers: the device's may be the wrong ones."""
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, (ast.Assert, ast.Raise, ast.JoinedStr)):
+            return node
+        if isinstance(node, ast.expr) and any(
+            isinstance(part, ast.Attribute) and part.attr in NUMBERS for part in ast.walk(node)
+        ):
+            return ast.NodeTransformer.generic_visit(self, node)
+        return super().visit(node)
 
 
-def _any_ran(body: Sequence[ast.stmt], ran: frozenset[int]) -> bool:
-    return any(hasattr(node, "lineno") and _lines(node) & ran for node in body)
-
-
-def _lines(node: ast.stmt) -> frozenset[int]:
-    first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
-    return frozenset(range(first, (node.end_lineno or node.lineno) + 1))
-
-
-def valued(source: str, trace: Trace, kinds: tuple[type[ast.expr], ...]) -> str:
+def valued(source: str, facts: Facts, kinds: tuple[type[ast.expr], ...]) -> str:
     """Calls and attributes replaced by the one value that they had."""
-    tree: ast.Module = Valued(trace.values, kinds).visit(ast.parse(source))
+    tree: ast.Module = Valued(facts.steady, kinds).visit(ast.parse(source))
     text = ast.unparse(ast.fix_missing_locations(tree))
     return f"import torch\n{text}" if "torch." in text and "torch" not in binds(*tree.body) else text
 
 
-def straightened(source: str, trace: Trace, depth: int | None = None) -> str | None:
+def straightened(source: str, facts: Facts, depth: int | None = None) -> str | None:
     """The calls on the way to the failure inlined, the first `depth` of them; None where one cannot be."""
     tree = ast.parse(source)
-    _prune(tree.body, trace.ran)
-    levels = places(tree, trace)
+    prune(tree.body, facts)
+    levels = places(tree, facts)
     if len(levels) < 2 or levels[0].function is not None:
         return None
     kept = levels if depth is None else levels[: depth + 1]
@@ -126,7 +125,7 @@ def straightened(source: str, trace: Trace, depth: int | None = None) -> str | N
     return f"import torch\n{text}" if "torch." in text and "torch" not in binds(*tree.body) else text
 
 
-def _lead(body: list[ast.stmt], path: Sequence[ast.stmt], inner: list[ast.stmt], level: Level) -> list[ast.stmt]:
+def _lead(body: list[ast.stmt], path: Sequence[ast.stmt], inner: list[ast.stmt], level: FrameFacts) -> list[ast.stmt]:
     """What runs before the last statement of the path, then `inner` in its place."""
     head = [node for node in body[: body.index(path[0])] if not isinstance(node, ast.Return)]
     if len(path) == 1:
@@ -139,7 +138,7 @@ def _lead(body: list[ast.stmt], path: Sequence[ast.stmt], inner: list[ast.stmt],
     return [*head, *(_round(node, level) if isinstance(node, ast.For) else []), *rest]
 
 
-def _round(loop: ast.For, level: Level) -> list[ast.stmt]:
+def _round(loop: ast.For, level: FrameFacts) -> list[ast.stmt]:
     """The loop's name as it was in the round that failed."""
     target = ast.unparse(loop.target)
     text = level.values.get(target, f"next(iter({ast.unparse(loop.iter)}))")

@@ -1,0 +1,103 @@
+"""Scripts as one straight line: watched on CPU, inlined, unrolled, and run again."""
+
+import ast
+
+import pytest
+
+from tputriage.config import Settings
+from tputriage.minimize.reducing.facts import Facts, tracer
+from tputriage.minimize.reducing.linear import linear
+from tputriage.minimize.reducing.propagating import propagated
+from tputriage.minimize.reducing.straighten import with_literals
+from tputriage.minimize.trees import swept
+from tputriage.targets.catalogue import find_target
+from tputriage.targets.worker import Worker
+
+NOTHING = Facts(frozenset(), ())
+
+
+@pytest.fixture(scope="module")
+def watch():
+    with Worker(find_target("cpu", Settings())) as worker:
+        yield tracer(worker, limit_s=30, counted=lambda: None)
+
+
+# script, its straight line; each fails by its own `boom`
+TABLE = [
+    ("def f(a, b=2):\n    c = a + b\n    return c\nboom(f(1))", "c = 1 + 2\nboom(c)"),
+    ("def f(x):\n    return x\ndef g(y):\n    return f(y)\nboom(g(1) + f(2))", "boom(1 + 2)"),
+    ("c = 5\ndef f(a):\n    c = a\n    return c\nboom(f(1), c)", "c = 5\nc_2 = 1\nboom(c_2, c)"),
+    ("for n in (1, 2):\n    print(n)\nboom()", "print(1)\nprint(2)\nboom()"),
+    ("xs = [3, 4]\nfor i, x in enumerate(xs):\n    boom(i, x)", "boom(0, 3)\nboom(1, 4)"),
+    ("for k, v in {'a': 1}.items():\n    boom(k, v)", "boom('a', 1)"),
+    ("def f(*a, **k):\n    boom(a, k)\nf(1, *(2, 3), z=4)", "a = (1, 2, 3)\nk = {'z': 4}\nboom(a, k)"),
+    ("def f(**k):\n    boom(k['z'])\nk = dict(z=4)\nf(**k)", "k_2 = {'z': 4}\nboom(k_2['z'])"),
+    ("def f(a):\n    if a:\n        return 1\n    return 2\nboom(f(0) + f(3))",
+     "if 0:\n    result = 1\nelse:\n    result = 2\nif 3:\n    result_2 = 1\nelse:\n    result_2 = 2\n"
+     "boom(result + result_2)"),
+    ("class A:\n    def f(self):\n        boom(self)\nfor name in ['f']:\n    getattr(A(), name)()",
+     "class A:\n\n    def f(self):\n        boom(self)\nself = A()\nboom(self)"),
+    ("class A:\n    def f(self):\n        return 1\nclass B(A):\n    def f(self):\n        return super().f() + 1\n"
+     "b = B()\nboom(b.f())", "boom(1 + 1)"),
+    ("from contextlib import contextmanager\n@contextmanager\ndef held(n):\n    try:\n        yield n + 1\n"
+     "    finally:\n        print(n)\nwith held(1) as x:\n    boom(x)", "x = 1 + 1\nboom(x)\nprint(1)"),
+    ("make = lambda n: n + 1\nboom(make(1))", "boom(1 + 1)"),
+    ("def f():\n    with open('/dev/null') as a:\n        return a\nboom(f())",
+     "with open('/dev/null') as a:\n    result = a\nboom(result)"),
+]  # fmt: skip
+BOOM = "def boom(*args):\n    raise ValueError(*args)\n"
+
+
+@pytest.mark.parametrize(("source", "after"), TABLE)
+def test_a_straight_line(watch, source, after):
+    given = BOOM.replace("raise", "1\n    raise") + source
+    facts = watch(given)
+    calls = {place: line for place, line in facts.calls.items() if line != 1}  # what fails stays a call
+    facts = Facts(facts.ran, facts.frames, facts.values, facts.unsteady, calls)
+    found = linear(given, facts)
+    assert found is not None
+    found = swept(found.partition("raise ValueError(*args)\n")[2])
+    assert ast.unparse(ast.parse(found)) == after
+
+
+def test_nothing_to_inline_is_no_proposal():
+    assert linear("boom()", NOTHING) is None
+
+
+def test_recursion_ends(watch):
+    source = "def f(n):\n    return f(n - 1) if n else 1 / 0\nf(3)"
+    text = linear(source, watch(source))
+    assert text is None or len(text) < 1000
+
+
+def test_a_loop_of_many_rounds_stays(watch):
+    source = "for n in range(100):\n    1 / (50 - n)\n"
+    assert linear(source, watch(source)) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a = 1\nf(a)", "f(1)"),
+        ("a = b\nf(a)", "f(b)"),
+        ("a = b\nb = 2\nf(a)\nf(b)", "a = b\nb = 2\nf(a)\nf(2)"),
+        ("a = 1\nfor x in y:\n    f(a)\n    a = 2", "a = 1\nfor x in y:\n    f(a)\n    a = 2"),
+        ("a = 1\nif x:\n    f(a)", "if x:\n    f(1)"),
+        ("a = 1\nif x:\n    a = 2\nf(a)", "a = 1\nif x:\n    a = 2\nf(a)"),
+        ("a = 1\ng = lambda: a\nf(g)", "a = 1\ng = lambda: a\nf(g)"),
+        ("a = 1\na += 1\nf(a)", "a = 1\na += 1\nf(a)"),
+        ("a = a\nf(a)", "a = a\nf(a)"),
+    ],
+)
+def test_copies_and_constants_are_propagated(before, after):
+    assert propagated(before) == after
+
+
+def test_plain_values_are_put_in_but_not_what_a_tensor_decided(watch):
+    source = (
+        "import torch\nsizes = [2, 3]\nx = torch.ones(len(sizes))\ny = x.sum().item() + 1\nassert y > len(sizes) + 9"
+    )
+    text = with_literals(source, watch(source))
+    assert "torch.ones(2)" in text
+    assert "x.sum().item() + 1" in text
+    assert "assert y > len(sizes) + 9" in text

@@ -1,0 +1,86 @@
+"""Names that only stand for another name or a constant, replaced by it: `a = b; f(a)` is `f(b)`.
+
+Follows the statements in their order, and forgets what a loop, a branch or a function may change.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, blocks, swept
+
+Known = dict[str, ast.expr]
+
+
+def propagated(source: str) -> str:
+    """The script with its copies and constants put where they are read, and without those nothing reads then."""
+    tree = ast.parse(source)
+    _through(tree.body, {})
+    return swept(ast.unparse(ast.fix_missing_locations(tree)))
+
+
+def _through(body: Sequence[ast.stmt], known: Known) -> None:
+    for node in body:
+        if isinstance(node, IMPORTS):
+            _forget(known, binds(node))
+        elif isinstance(node, DEFINITIONS):
+            changed = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            _forget(known, {node.name} | (binds(*node.body) & changed))
+        else:
+            _one(node, known)
+
+
+def _one(node: ast.stmt, known: Known) -> None:
+    inner = list(blocks(node))
+    if inner:
+        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            _forget(known, binds(node))
+        _heads(node, known)
+        for block in inner:
+            _through(block, dict(known))
+        _forget(known, binds(node))
+        return
+    _Reading(known).visit(node)
+    _forget(known, binds(node))
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() | ast.Constant() as value):
+            if not (isinstance(value, ast.Name) and value.id == name):
+                known[name] = value
+
+
+def _heads(node: ast.stmt, known: Known) -> None:
+    """What a compound statement evaluates before its body."""
+    reading = _Reading(known)
+    for name in ("test", "iter"):
+        if hasattr(node, name):
+            setattr(node, name, reading.visit(getattr(node, name)))
+    for item in getattr(node, "items", ()):
+        item.context_expr = reading.visit(item.context_expr)
+
+
+def _forget(known: Known, names: set[str]) -> None:
+    stale = [
+        name for name, value in known.items() if name in names or (isinstance(value, ast.Name) and value.id in names)
+    ]
+    for name in stale:
+        del known[name]
+
+
+class _Reading(ast.NodeTransformer):
+    """Leaves functions alone: they read a name when they are called."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        value = self._known.get(node.id) if isinstance(node.ctx, ast.Load) else None
+        return node if value is None else copy.deepcopy(value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node

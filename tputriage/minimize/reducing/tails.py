@@ -1,0 +1,108 @@
+"""A function's body where its call stood: its `return` as an assignment, its `yield` as what the `with` held."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tputriage.minimize.trees import DEFINITIONS, blocks
+
+MOST_BRANCHES = 40  # statements that may come to stand in both branches
+
+
+def assigned_tail(body: Sequence[ast.stmt], name: str) -> tuple[list[ast.stmt], ast.expr] | None:
+    """(the lines, what the call gave); None where a `return` or `yield` is not at an end.
+
+    Where the one return is the last line, its expression is the result, and no name is needed.
+    """
+    parts = [part for node in body for part in _own(node)]
+    if any(isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)) for part in parts):
+        return None
+    returns = [part for part in parts if isinstance(part, ast.Return)]
+    if not returns:
+        return list(body), ast.Constant(None)
+    if len(returns) == 1 and body[-1] is returns[0]:
+        return list(body[:-1]), returns[0].value or ast.Constant(None)
+    lines = _tail(list(body), name)
+    return None if lines is None else (lines, ast.Name(name, ast.Load()))
+
+
+def _own(node: ast.AST) -> list[ast.AST]:
+    """What runs when the statement does: not what functions in it do."""
+    if isinstance(node, (*DEFINITIONS, ast.Lambda)):
+        return []
+    return [node, *(part for child in ast.iter_child_nodes(node) for part in _own(child))]
+
+
+def _has_return(node: ast.stmt) -> bool:
+    return any(isinstance(part, ast.Return) for part in _own(node))
+
+
+def _tail(body: list[ast.stmt], name: str) -> list[ast.stmt] | None:
+    for place, node in enumerate(body):
+        if not _has_return(node):
+            continue
+        rest = body[place + 1 :]
+        last = _ended(node, rest, name)
+        return None if last is None else [*body[:place], *last]
+    return body
+
+
+def _ended(node: ast.stmt, rest: list[ast.stmt], name: str) -> list[ast.stmt] | None:
+    """A statement that returns, and what follows where it did not."""
+    if isinstance(node, ast.Return):
+        value = node.value or ast.Constant(None)
+        return [ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)]
+    if isinstance(node, ast.If) and len(rest) <= MOST_BRANCHES:
+        first = _tail([*node.body, *([] if _leaves(node.body) else rest)], name)
+        second = _tail([*node.orelse, *([] if _leaves(node.orelse) else rest)], name)
+        if first is None or second is None:
+            return None
+        node.body, node.orelse = first or [ast.Pass()], second
+        return [node]
+    if isinstance(node, ast.Try) or (isinstance(node, ast.With) and (not rest or _leaves(node.body))):
+        for block in blocks(node):
+            ended = _tail(block, name)
+            if ended is None or (rest and isinstance(node, ast.Try)):
+                return None
+            block[:] = ended
+        return [node]
+    return None
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise))
+
+
+def spliced(generator: Sequence[ast.stmt], target: ast.expr | None, inner: Sequence[ast.stmt]) -> list[ast.stmt] | None:
+    """The body of a context manager's generator with `inner` where it yields; None where that is not plain."""
+    yields = [part for node in generator for part in _own(node) if isinstance(part, (ast.Yield, ast.YieldFrom))]
+    if len(yields) != 1 or not isinstance(yields[0], ast.Yield):
+        return None
+    return _spliced(list(generator), yields[0], target, list(inner))
+
+
+def _spliced(
+    body: list[ast.stmt], found: ast.Yield, target: ast.expr | None, inner: list[ast.stmt]
+) -> list[ast.stmt] | None:
+    for place, node in enumerate(body):
+        if not any(part is found for part in ast.walk(node)):
+            continue
+        middle = _yielding(node, found, target, inner)
+        return None if middle is None else [*body[:place], *middle, *body[place + 1 :]]
+    return None
+
+
+def _yielding(
+    node: ast.stmt, found: ast.Yield, target: ast.expr | None, inner: list[ast.stmt]
+) -> list[ast.stmt] | None:
+    if isinstance(node, ast.Expr) and node.value is found:
+        given = [] if target is None else [ast.Assign([target], found.value or ast.Constant(None), lineno=0)]
+        return [*given, *inner]
+    if isinstance(node, ast.With):
+        held = _spliced(node.body, found, target, inner)
+        return None if held is None else [ast.With(node.items, held)]
+    if isinstance(node, ast.Try):
+        held = _spliced(node.body, found, target, inner)
+        return None if held is None else [*held, *node.orelse, *node.finalbody]
+    return None

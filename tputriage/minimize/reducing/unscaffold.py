@@ -1,0 +1,54 @@
+"""A script's scaffolding replaced by what it computed: traced, proposed, asked, and traced anew after each success."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from tputriage.minimize.names import normal_form, unbound_names
+from tputriage.minimize.reducing.facts import Facts
+from tputriage.minimize.reducing.scaffold import by_values
+from tputriage.minimize.reducing.sizes import size_of
+from tputriage.minimize.reducing.straighten import lines, proposals
+
+MOST_TRACES = 10
+MOST_PROPOSALS = 10  # of one kind and one trace
+Tracer = Callable[[str], Facts | None]
+Ask = Callable[[str], bool]  # whether the candidate is interesting; no more once the budget is spent
+
+
+def unscaffolded(source: str, ask: Ask, trace: Tracer) -> str:
+    """The best script that a few traced runs lead to; `source` where they lead nowhere.
+
+    A straight line may be the longer script, since what it leads to is not.
+    """
+    seen = {normal_form(source)}
+    for _ in range(MOST_TRACES):
+        told = trace(source)
+        if told is None or not told.frames:
+            break
+        found = (
+            _first(by_values(source, told), source, ask, seen, smaller=True)
+            or _first(lines(source, told), source, ask, seen, smaller=False)
+            or _first(proposals(source, told), source, ask, seen, smaller=True)
+        )
+        if found is None:
+            break
+        source = found
+    return source
+
+
+def _first(ways: Iterable[str], source: str, ask: Ask, seen: set[str | None], *, smaller: bool) -> str | None:
+    return next(filter(ask, islice(_fresh(ways, source, seen, smaller), MOST_PROPOSALS)), None)
+
+
+def _fresh(ways: Iterable[str], source: str, seen: set[str | None], smaller: bool) -> Iterator[str]:
+    """Proposals not made before, that can be run at all."""
+    least = size_of(source)
+    for candidate in ways:
+        key, size = normal_form(candidate), size_of(candidate)
+        if key in seen or size is None or least is None or (smaller and size >= least):
+            continue
+        seen.add(key)
+        if not unbound_names(candidate):
+            yield candidate
