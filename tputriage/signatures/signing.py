@@ -106,7 +106,7 @@ def _share_an_assertion(wanted: Signature, found: Signature) -> bool:
 
 
 def _same_expression(one: str, other: str) -> bool:
-    """Quotes, spaces and the numbers of names aside; where only the first line of several is known, as far as that goes."""
+    """Quotes, spaces and numbers of names aside; where only the first line of several is known, as far as that goes."""
     short, long = (_NUMBERED.sub("", part.translate(_SPELLING)) for part in (one, other))
     return short == long or (short.endswith("(") and len(short) > _TELLING and long.startswith(short))
 
