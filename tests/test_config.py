@@ -28,6 +28,8 @@ NONSENSE = [
     {"limit_s": float("inf")},
     {"limit_s": 0.0},
     {"max_new": -1},
+    {"workers": -1},
+    {"workers": 10_000},
     {"device_env": "A B"},
     {"device_env": "A=B"},
     {"env": {"A=B": "x"}},

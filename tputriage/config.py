@@ -19,6 +19,8 @@ import msgspec
 from tputriage.errors import InputError
 
 LONGEST_RUN_S = 604_800.0  # a week
+_DEVICE = re.compile(r"(?!cpu\Z)[a-z0-9_]*")
+MOST_WORKERS = 64
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -50,7 +52,8 @@ class TargetRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     python: str = ""
     plugin: str = ""
     env: Mapping[str, str] = {}
-    slots: int = 0  # 0: as many as the machine has cores for, one for hardware
+    slots: int = 0  # runs at once; 0: as many as the machine has cores, or chips
+    workers: int = 0  # as the setting of this name, for this target alone
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,11 +64,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     python: str = ""  # interpreter of the suite; "" for our own
     root: str = ""  # the suite's folder on this machine
     device_env: str = ""  # environment variable that tells the suite its device
+    redirect: str = ""  # the device's name that the suite has hard-coded, "tpu" or "cuda": other targets stand for it
     env: Mapping[str, str] = {}
     pytest_args: tuple[str, ...] = ()
     targets: Mapping[str, TargetRow] = {}
     plugin: str = ""  # "xla", "lammps" or a path: the emulator's PJRT plugin
     limit_s: float = 120.0  # time limit of one run
+    workers: int = 0  # processes that collect the suite and share the runs; 0: one a chip, one elsewhere
+    several_chips: tuple[str, ...] = ()  # tests that need several chips, as node ids with * for anything: run alone
     repository: str = "google-pytorch/torch_tpu"
     upstream: str = ""
     api_url: str = "https://api.github.com"
@@ -90,6 +96,7 @@ def checked(settings: Settings) -> Settings:
     """The same settings; raises InputError for a value that no command could do anything with."""
     variables = [settings.device_env, *settings.env, *(name for row in settings.targets.values() for name in row.env)]
     texts = [*settings.env.values(), *(text for row in settings.targets.values() for text in row.env.values())]
+    counts = [settings.workers, *(row.workers for row in settings.targets.values())]
     for wrong, sentence in (
         (not _REPOSITORY.fullmatch(settings.repository), f"{settings.repository!r} is no repository: say owner/name"),
         (
@@ -98,6 +105,8 @@ def checked(settings: Settings) -> Settings:
         ),
         (not _is_address(settings.api_url), f"{settings.api_url!r} is no API's address: say https://HOST/api/v3"),
         (not 1.0 <= settings.limit_s <= LONGEST_RUN_S, f"a time limit of {settings.limit_s} s: say from 1 s to a week"),
+        (not _DEVICE.fullmatch(settings.redirect), f"{settings.redirect!r} is no device's name: say tpu, or cuda"),
+        *((not 0 <= count <= MOST_WORKERS, f"{count} workers: say 1 to {MOST_WORKERS}") for count in counts),
         (settings.max_new < 0, f"{settings.max_new} new issues: say 0 or more"),
         (any("\0" in text for text in texts), "a variable's value holds a NUL byte, which no environment can hold"),
         *((not _VARIABLE.fullmatch(name), f"{name!r} is no variable's name") for name in variables if name),

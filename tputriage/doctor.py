@@ -91,7 +91,7 @@ def _chips() -> Check:
     if used:
         return Check("tpu chips", False, f"{count} seen; {used}", "wait for it, or end it: a chip serves one process")
     try:
-        hold_chip(count).release()
+        hold_chip(range(count)).release()
     except TriageError as exc:
         return Check("tpu chips", False, f"{count} seen, none free", str(exc))
     return Check("tpu chips", True, f"{count} seen, none in use")

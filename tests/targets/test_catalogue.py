@@ -101,6 +101,24 @@ def test_a_shipped_target_can_be_changed_but_stays_what_it_is():
     assert (target.device, target.slots) == ("cpu", 1)
 
 
+@pytest.mark.emulator
+def test_hardware_has_one_worker_for_each_chip_unless_the_settings_say_fewer(tmp_path, monkeypatch):
+    target_or_skip("emulator")
+    for number in range(4):
+        (tmp_path / f"accel{number}").touch()
+    monkeypatch.setenv("TPUTRIAGE_DEVICES", str(tmp_path))
+    every, fewer = find_target("tpu", Settings()), find_target("tpu", Settings(workers=2))
+    assert (every.chips, every.workers, every.slots) == ((0, 1, 2, 3), 4, 4)
+    assert (fewer.chips, fewer.workers) == ((0, 1, 2, 3), 2)
+    own = {"second": TargetRow(env={"TPU_VISIBLE_CHIPS": "1"})}
+    assert find_target("second", Settings(targets=own)).chips == (1,)
+
+
+def test_elsewhere_one_worker_serves_all_slots_unless_the_settings_say_more():
+    assert find_target("cpu", Settings()).workers == 1
+    assert find_target("cpu", Settings(workers=2, targets={"cpu": TargetRow(slots=4)})).workers == 2
+
+
 def test_an_interpreter_that_cannot_run_is_one_line(tmp_path):
     with pytest.raises(InputError, match="cannot be used"):
         find_target("cpu", Settings(python=str(tmp_path / "python")))

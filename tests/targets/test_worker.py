@@ -288,3 +288,13 @@ def test_two_hundred_jobs_leave_no_process_and_no_descriptor(cpu):
     assert len(answers) == 200
     assert len(os.listdir("/proc/self/fd")) == before
     assert len(psutil.Process().children(recursive=True)) <= 2 * 2  # the shared workers alone
+
+
+def test_an_answer_that_comes_late_goes_to_nobody_else(cpu):
+    slow, quick = (runs.script_job(source, "cpu", limit_s=30) for source in ("import time; time.sleep(0.3)", ""))
+    answers = cpu.ask([slow, quick])
+    next(answers)
+    time.sleep(1)  # the other answer is on its way
+    answers.close()
+    (answer,) = cpu.ask([runs.script_job("print('mine')", "cpu", limit_s=30)])
+    assert "mine" in answer.value["output"]

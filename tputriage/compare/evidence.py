@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from tputriage.compare.hardcoded import absent_device
 from tputriage.model import Failure, Outcome, Phase, Run, Signature
 from tputriage.signatures import family_of, same_bug
 from tputriage.signatures.families import BY_NAME, Kind
@@ -51,7 +52,7 @@ def see(wanted: Signature, run: Run) -> Seen:
         return Seen.SAME
     if run.failure is not None and run.failure.phase is Phase.COLLECT:
         return Seen.NOTHING  # its file cannot be imported here: that is no other way to fail, the test never ran
-    if run.failure is not None and kind_of(run.failure) in FOREIGN:
+    if run.failure is not None and (kind_of(run.failure) in FOREIGN or absent_device(run)):
         return Seen.FOREIGN
     return Seen.OTHER
 

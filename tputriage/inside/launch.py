@@ -8,6 +8,7 @@ registered with `atexit` still runs, and everything buffered is written.
 from __future__ import annotations
 
 import atexit
+import importlib
 import importlib.util
 import json
 import os
@@ -104,6 +105,8 @@ def run(fd: int, record_fd: int = -1) -> None:
         os.environ.update(for_subprocesses(config["plugin"], os.environ))
         sys.path.insert(0, AUTOLOAD)  # PYTHONPATH is read by the next Python only
     knobs.apply(os.environ, config["device"])
+    if config["redirect"] not in ("", config["device"]):
+        importlib.import_module(".redirect", __package__).install(config["redirect"], config["device"])
     code = run_program(config["argv"], config["module"], partial(_note, record_fd, config["argv"][0]))
     _wait_for_threads()
     atexit._run_exitfuncs()

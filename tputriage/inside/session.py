@@ -33,6 +33,7 @@ class Session:
     memory_bytes: int  # resident memory at which a child is ended; 0 for none
     scratch: str  # a folder for the children's temporary folders
     switch: str  # the variable that tells the suite its device; scripts run without it, "" where there is none
+    redirect: str  # the device's name that the suite has hard-coded, to be redirected to `device`; "" for none
     late: bool  # each child collects for itself: collecting this suite uses the device, which no fork survives
     items: dict[str, Any] = field(default_factory=dict)  # pytest items by node id, in collection order
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # collection failures by node id
@@ -54,7 +55,7 @@ def run(requests_fd: int, answers_fd: int) -> None:
 
     def serve() -> None:
         collected.set()
-        if device_is_used():
+        if session.device != "cpu" and device_is_used():
             answers.put({"touched": list(session.items)})
             os._exit(0)
         serve_forever(session, requests, answers, {"tests": list(session.items)})
@@ -68,6 +69,8 @@ def _prepare(session: Session, answers: LineWriter) -> None:
     """Brings up the device and looks for pytest; ends the worker with the reason where one is not there."""
     try:
         boot.bring_up(session.device, session.plugin)
+        if session.redirect and session.redirect != session.device:
+            importlib.import_module(".redirect", __package__).install(session.redirect, session.device)
         if session.files and importlib.util.find_spec("pytest") is None:
             raise ModuleNotFoundError(f"{sys.executable} has no pytest: install it there")
     except BaseException as exc:

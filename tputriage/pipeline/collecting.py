@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tputriage.collect import Collected, bucket_reports, distinct
-from tputriage.compare import by_file, compare, final_buckets, judge_without_runs
+from tputriage.compare import advice, by_file, compare, final_buckets, judge_without_runs
 from tputriage.config import load_settings
 from tputriage.console import Done, log, plural, progress, stoppable
 from tputriage.formats import read_report
 from tputriage.model import Bucket, Report, Verdict, VerdictKind
-from tputriage.pipeline.place import Place, find_place, suite_folder, suite_name, workers
+from tputriage.pipeline.place import Place, beside, find_place, suite_folder, suite_name, workers
 from tputriage.pipeline.views import collected_view
 from tputriage.signatures import group
 from tputriage.store import Store, open_store
@@ -118,6 +118,7 @@ def _rerun(
     with (
         stoppable(kept),
         workers(place, tests) as (device, reference),
+        beside(place, tests) as also,
         progress("comparing", quiet=quiet) as step,
     ):
         step(0, len(buckets), f"starting {place.device.name} and {place.reference.name}, which takes a while")
@@ -128,13 +129,15 @@ def _rerun(
             limit_s=place.settings.limit_s,
             order=by_file(found.tests),
             on_progress=step,
+            also=also,
             settled=[bucket for bucket in found.buckets if bucket.id not in asked],
         ):
             store.save_bucket(bucket)
             store.save_verdict(bucket.id, verdict)
             verdicts[bucket.id] = verdict
             after.append(bucket)
-    return replace(found, buckets=tuple(final_buckets(found.buckets, after))), verdicts
+    notes = (*found.notes, *advice(verdicts.values(), place.settings.redirect))
+    return replace(found, buckets=tuple(final_buckets(found.buckets, after)), notes=notes), verdicts
 
 
 def _kept(verdicts: Mapping[str, Verdict], total: int, store: Store) -> str:

@@ -207,9 +207,10 @@ def run_on_both(place: Place, path: Path) -> tuple[list[Run], list[Run]]:
     def once(target: Target) -> list[Run]:
         return run_script(target, path, limit_s=limit_s)
 
+    at_once = place.device.slots > 1 and not place.device.chips  # a chip is taken by one process at a time
     with ThreadPoolExecutor(max_workers=place.device.slots + 1) as pool:
         reference = pool.submit(once, place.reference)
-        device = list(pool.map(once, [place.device] * VERIFICATIONS)) if place.device.slots > 1 else None
+        device = list(pool.map(once, [place.device] * VERIFICATIONS)) if at_once else None
         runs = (
             [run for part in device for run in part]
             if device

@@ -14,12 +14,13 @@ from typing import Any
 import msgspec
 
 from tputriage.config import Settings, checked, device_switch, find_suite, load_settings
-from tputriage.errors import InputError
+from tputriage.errors import InputError, TriageError
 from tputriage.targets.catalogue import find_target
+from tputriage.targets.pool import Pool
 from tputriage.targets.runs import files_of
 from tputriage.targets.seam import Runner, Target
-from tputriage.targets.worker import Worker
 
+EMULATOR = "emulator"
 GENERATION = "TPU_ACCELERATOR_TYPE"  # set on TPU VMs, such as v6e-8
 
 
@@ -33,6 +34,7 @@ class Place:
     root: Path | None = None
     device_env: str = ""
     suite: str = ""
+    also: Target | None = None  # the emulator, where the device is a chip and the plugin is installed beside it
 
 
 def settings_for(root: Path | None, **given: Any) -> Settings:
@@ -49,24 +51,33 @@ def find_place(root: Path | None, **given: Any) -> Place:
     """
     settings = settings_for(root, **given)
     switch = device_switch(settings, root)
-    if root and not switch:
+    if root and not (switch or settings.redirect):
         raise InputError(
             f"how the suite in {root} is told its device is not known: name the environment variable with"
-            " --device-env, or as `device_env` in its tputriage.toml"
+            " --device-env, or as `device_env` in its tputriage.toml; where the suite hard-codes the device, name that"
+            ' device there, as in redirect = "tpu"'
         )
+    device = _with_env(find_target(settings.target, settings), settings)
     return Place(
         settings=settings,
-        device=_with_env(find_target(settings.target, settings), settings),
+        device=device,
         reference=_with_env(find_target(settings.reference, settings), settings),
         root=root,
         device_env=switch,
         suite=suite_name(root),
+        also=_emulator(settings) if device.chips else None,
     )
 
 
 def _with_env(target: Target, settings: Settings) -> Target:
     """Fresh processes have the suite's environment too: its library may be found by nothing else."""
     return replace(target, env={**settings.env, **target.env})
+
+
+def _emulator(settings: Settings) -> Target | None:
+    with suppress(TriageError):
+        return _with_env(find_target(EMULATOR, settings), settings)
+    return None
 
 
 def suite_name(root: Path | str | None) -> str:
@@ -92,21 +103,34 @@ def suite_folder(given: Path | None, settings_root: str, reported: str) -> Path:
 
 @contextmanager
 def workers(place: Place, test_ids: Sequence[str] = ()) -> Iterator[tuple[Runner, Runner]]:
-    """(device, reference): one worker each, with the files of these tests collected; none where there are none."""
+    """(device, reference): each with its workers, which collect the files of these tests, none where there are none."""
     files = files_of(test_ids, place.root) if place.root else ()
     with _worker(place, place.device, files) as device, _worker(place, place.reference, files) as reference:
         yield device, reference
 
 
-def _worker(place: Place, target: Target, files: Sequence[str]) -> Worker:
+@contextmanager
+def beside(place: Place, test_ids: Sequence[str] = ()) -> Iterator[Runner | None]:
+    """The workers of one more target for one more column, which start when they are asked; None where there is none."""
+    files = files_of(test_ids, place.root) if place.root else ()
+    if place.also is None:
+        yield None
+        return
+    with _worker(place, place.also, files) as runner:
+        yield runner
+
+
+def _worker(place: Place, target: Target, files: Sequence[str]) -> Pool:
     settings = place.settings
-    return Worker(
+    return Pool(
         target,
         place.root,
         files,
         device_env=place.device_env,
         env=settings.env,
         pytest_args=settings.pytest_args,
+        several_chips=settings.several_chips,
+        redirect=settings.redirect,
     )
 
 

@@ -21,4 +21,4 @@ def run(program: str, arguments: Sequence[str], *, module: bool, target: str | N
     found = find_target(settings.target, settings)
     switch = device_switch(settings, Path.cwd())
     env = {**settings.env, **({switch: found.device} if switch else {})}
-    return launch(found, (program, *arguments), module=module, env=env)
+    return launch(found, (program, *arguments), module=module, env=env, redirect=settings.redirect)

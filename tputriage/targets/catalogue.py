@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tputriage.config import Settings, TargetRow
 from tputriage.errors import InputError, TargetError
-from tputriage.targets.chips import chips
+from tputriage.targets.chips import allowed, chips
 from tputriage.targets.seam import Target
 
 # PJRT plugins that run XLA on the CPU: name -> path under site-packages.
@@ -74,13 +74,19 @@ def find_target(name: str, settings: Settings) -> Target:
     row = _row(name, own, settings)
     python = own.python or settings.python or sys.executable
     _check_packages(name, row, python)
+    env = {**row.env, **own.env}
+    here = allowed({**os.environ, **env}) if row.hardware else ()
+    slots = own.slots or len(here) or os.cpu_count() or 1
     return Target(
         name=name,
         device=row.device,
         python=python,
-        env={**row.env, **own.env},
+        env=env,
         plugin=_find_plugin(own.plugin or settings.plugin or DEFAULT_PLUGIN, python) if row.emulated else "",
-        slots=own.slots or (1 if row.hardware else os.cpu_count() or 1),
+        slots=slots,
+        # One worker serves several children at once; more of them pay where forking one after the other is too slow.
+        workers=min(own.workers or settings.workers or len(here) or 1, len(here) or slots),
+        chips=here,
     )
 
 

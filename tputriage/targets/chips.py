@@ -8,16 +8,20 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 from tputriage.errors import TargetError
 
-DEVICES = ("/dev/accel", "/dev/vfio/")
+DEVICE_FILES = ("/dev/accel", "/dev/vfio/")
 GOOGLE = "0x1ae0"  # PCI vendor of TPU chips
-LOCKS = Path(tempfile.gettempdir())
+# Folders that a test, or a machine with its own habits, may have elsewhere.
+DEVICES = "TPUTRIAGE_DEVICES"  # device files, one a chip; where it is set, the PCI bus is not asked
+LOCKS = "TPUTRIAGE_LOCKS"
+PINS = "TPU_VISIBLE_CHIPS"  # libtpu's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +39,46 @@ class Hold:
 
 def chips() -> int:
     """TPU chips on this machine, told by the PCI bus or the device files, without opening any."""
+    folder = os.environ.get(DEVICES)
+    if folder:
+        return _device_files(Path(folder))
     vendors = Path("/sys/bus/pci/devices").glob("*/vendor")
     on_bus = sum(1 for path in vendors if _text(path) == GOOGLE)
-    return on_bus or len(list(Path("/dev").glob("accel[0-9]*")))
+    return on_bus or _device_files(Path("/dev"))
 
 
-def hold_chip(count: int, folder: Path = LOCKS) -> Hold:
-    """The first of `count` chips that no other process of ours holds.
+def _device_files(folder: Path) -> int:
+    return len(list(folder.glob("accel[0-9]*")))
 
-    Raises TargetError, with the holder's process id, where all are taken.
+
+def allowed(environ: Mapping[str, str]) -> tuple[int, ...]:
+    """The numbers of the chips that a process with this environment may use: all, or those that it is pinned to."""
+    pins = [pin.strip() for pin in environ.get(PINS, "").split(",")]
+    every = tuple(range(chips()))
+    return tuple(chip for chip in every if str(chip) in pins) if all(pin.isdigit() for pin in pins) else every
+
+
+def hold_chip(among: Sequence[int], folder: Path | None = None, *, own: bool = False) -> Hold:
+    """The first of these chips that nobody of ours holds.
+
+    With `own`, where all are taken, one that this very process holds will do: a worker uses its chip in the jobs it
+    is given and not between them. Raises TargetError, with the holders' process ids, where all are taken.
     """
-    holders = []
-    for chip in range(count):
-        path = folder / f"tputriage-chip-{chip}.lock"
-        try:
-            file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b")
-        except OSError as exc:
-            raise TargetError(f"the lock of TPU chip {chip}, {path}, cannot be opened: {exc.strerror}") from exc
-        if _locked(file):
-            return Hold(chip, pinned(chip) if count > 1 else {}, file)
-        holders.append(file.read(20).decode("ascii", "replace").strip())
-        file.close()
+    holders = {}
+    for chip in among:
+        file, holder = _try(chip, folder or _locks())
+        if file is not None:
+            return Hold(chip, pinned(chip, among), file)
+        holders[holder] = chip
+    if own and str(os.getpid()) in holders:
+        chip = holders[str(os.getpid())]
+        return Hold(chip, pinned(chip, among))
     raise TargetError(
         f"every TPU chip here is held by another tputriage (process {', '.join(holders)}): wait for it, or end it"
     )
 
 
-def holders(places: Sequence[str] = DEVICES) -> dict[int, str]:
+def holders(places: Sequence[str] = DEVICE_FILES) -> dict[int, str]:
     """{process id: the device file that it has open}, of the processes that we may look at."""
     found = {}
     for link in Path("/proc").glob("[0-9]*/fd/*"):
@@ -74,10 +91,59 @@ def holders(places: Sequence[str] = DEVICES) -> dict[int, str]:
     return found
 
 
-def pinned(chip: int) -> dict[str, str]:
-    """The variables by which libtpu sees one chip only."""
+@contextmanager
+def every_chip(among: Sequence[int], folder: Path | None = None) -> Iterator[None]:
+    """Holds all of these chips, those aside that this process holds already.
+
+    Raises TargetError, with the holder's process id, where another process of ours has one.
+    """
+    with ExitStack() as held:
+        for chip in among:
+            file, holder = _try(chip, folder or _locks())
+            if file is not None:
+                held.enter_context(file)
+            elif holder != str(os.getpid()):
+                raise TargetError(
+                    f"TPU chip {chip} is held by another tputriage (process {holder}), and {len(among)} are wanted:"
+                    f" wait for it, end it, or name the chips to use in {PINS}"
+                )
+        yield
+
+
+def _locks() -> Path:
+    return Path(os.environ.get(LOCKS) or tempfile.gettempdir())
+
+
+def _try(chip: int, folder: Path) -> tuple[BinaryIO | None, str]:
+    """(the lock's file, "") where the chip is ours now, else (None, the holder's process id)."""
+    path = folder / f"tputriage-chip-{chip}.lock"
+    try:
+        file = os.fdopen(_opened(path), "r+b")
+    except OSError as exc:
+        raise TargetError(f"the lock of TPU chip {chip}, {path}, cannot be opened: {exc.strerror}") from exc
+    if _locked(file):
+        return file, ""
+    holder = file.read(20).decode("ascii", "replace").strip()
+    file.close()
+    return None, holder
+
+
+def _opened(path: Path) -> int:
+    """Another user's lock file in a sticky folder can be opened, but not with O_CREAT."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        os.fchmod(fd, 0o666)  # whatever the umask says: the next holder may be somebody else
+        return fd
+
+
+def pinned(chip: int, among: Sequence[int]) -> dict[str, str]:
+    """The variables by which libtpu sees this chip only; none where it is the only one."""
+    if tuple(among) == (0,):
+        return {}
     return {
-        "TPU_VISIBLE_CHIPS": str(chip),
+        PINS: str(chip),
         "TPU_CHIPS_PER_PROCESS_BOUNDS": "1,1,1",
         "TPU_PROCESS_BOUNDS": "1,1,1",
     }

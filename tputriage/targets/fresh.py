@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from tputriage.errors import TargetError
 from tputriage.model import Failure, Outcome, Phase, Run
+from tputriage.targets.chips import every_chip, hold_chip
 from tputriage.targets.runs import death_message, failure_of, run_on, stack_frames
 from tputriage.targets.seam import Target
 
@@ -29,17 +30,33 @@ def run_script(target: Target, path: Path, *, limit_s: float, times: int = 1, st
     """The script on the target, `times` times, each in a fresh process that is told the device.
 
     `start_s` is for starting up, on top of the script's own limit. Raises TargetError where the interpreter
-    cannot be started at all.
+    cannot be started at all. On hardware it has one chip to itself.
     """
-    return [_run_once(target, path, limit_s, start_s) for _ in range(times)]
+    hold = hold_chip(target.chips, own=True) if target.chips else None
+    try:
+        pinned = replace(target, env={**target.env, **hold.env}) if hold else target
+        return [_run_once(pinned, path, limit_s, start_s) for _ in range(times)]
+    finally:
+        if hold:
+            hold.release()
 
 
-def launch(target: Target, argv: Sequence[str], *, module: bool = False, env: Mapping[str, str] | None = None) -> int:
+def launch(
+    target: Target,
+    argv: Sequence[str],
+    *,
+    module: bool = False,
+    env: Mapping[str, str] | None = None,
+    redirect: str = "",
+) -> int:
     """Runs a script, or with `module` a module, with our own standard streams; its exit code, as a shell has it.
 
-    `env` is for what the caller's own environment does not set: a suite's device switch, for one.
+    `env` is for what the caller's own environment does not set: a suite's device switch, for one. `redirect` is
+    the device's name that the suite has hard-coded, where it has. On hardware the chips are held meanwhile, so that no
+    worker of ours is on them.
     """
-    with _started(target, argv, module, env={**(env or {}), **os.environ}) as process:
+    environ = {**(env or {}), **os.environ}
+    with every_chip(target.chips), _started(target, argv, module, env=environ, redirect=redirect) as process:
         code = _wait_through_interrupts(process)
     return code if code >= 0 else 128 - code
 
@@ -59,9 +76,11 @@ def _started(
     module: bool,
     files: tuple[BinaryIO, BinaryIO, BinaryIO] | None = None,
     env: Mapping[str, str] = os.environ,
+    redirect: str = "",
 ) -> subprocess.Popen[bytes]:
     """The process; `files` take its stdout, its stderr and the record of what it raised, else both are ours."""
     config = {"argv": list(argv), "module": module, "device": target.device, "plugin": target.plugin}
+    config["redirect"] = redirect
     theirs, ours = os.pipe()
     record = [files[2].fileno()] if files else []
     try:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -56,6 +56,7 @@ class Process:
             os.close(theirs_out)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._in, selectors.EVENT_READ)
+        self._closed = False
         self._buffer = b""
         self._messages: list[dict[str, Any]] = []
         self.tests: tuple[str, ...] = ()
@@ -72,14 +73,27 @@ class Process:
         """The next message, or None where the worker is gone or silent for longer than that."""
         deadline = time.monotonic() + patience_s
         while not self._messages:
-            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+            if not self._selector.select(max(0.0, deadline - time.monotonic())) or not self._read():
                 return None
-            data = os.read(self._in, 1 << 16)
-            if not data:
-                return None
-            *lines, self._buffer = (self._buffer + data).split(b"\n")
-            self._messages += [json.loads(line) for line in lines]
         return self._messages.pop(0)
+
+    @property
+    def fd(self) -> int:
+        """To wait for, before `arrived`."""
+        return self._in
+
+    def arrived(self) -> list[dict[str, Any]] | None:
+        """The messages that are here, without waiting for more; None once the worker is gone and all are taken."""
+        alive = not self._selector.select(0) or self._read()
+        messages, self._messages = self._messages, []
+        return messages if messages or alive else None
+
+    def _read(self) -> bool:
+        """Takes in what is there; False at the end of the stream."""
+        data = os.read(self._in, 1 << 16)
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        self._messages += [json.loads(line) for line in lines]
+        return bool(data)
 
     def is_ready(self, target: Target, limit_s: float) -> bool:
         """Waits for the first message; False where the worker is not fit to fork, having used the device.
@@ -109,8 +123,15 @@ class Process:
         self._errors.seek(max(0, size - LAST_WORDS))
         return self._errors.read().decode("utf-8", "replace").strip()
 
+    def kill(self) -> None:
+        """Ends the worker at once, from any thread: whoever waits for its answers learns that it is gone."""
+        self._popen.kill()
+
     def close(self) -> None:
-        """Asks the worker to end, then ends whatever carries its tag."""
+        """Asks the worker to end, then ends whatever carries its tag; once is enough."""
+        if self._closed:
+            return
+        self._closed = True
         os.close(self._out)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(5)
@@ -125,6 +146,14 @@ class Process:
             os.close(fd)
         self._errors.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def wait_for(processes: Iterable[Process], patience_s: float) -> None:
+    """Returns once one of them has said something or is gone, or when patience ends."""
+    with selectors.DefaultSelector() as selector:
+        for process in processes:
+            selector.register(process.fd, selectors.EVENT_READ)
+        selector.select(max(0.0, patience_s))
 
 
 def end_tagged(tag: str) -> None:

@@ -20,7 +20,9 @@ class Target:
     python: str  # the interpreter; it needs pytest and torch, not tputriage
     env: Mapping[str, str] = field(default_factory=dict)  # on top of the caller's own
     plugin: str = ""  # path of a PJRT plugin to load as the TPU library; "" for hardware and CPU
-    slots: int = 1  # how many children may run at once
+    slots: int = 1  # how many children may run at once, on all workers together
+    workers: int = 1  # processes that collect the suite and share the slots; with chips, one on each
+    chips: tuple[int, ...] = ()  # numbers of the TPU chips, one for each worker; none where the device is no hardware
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 from tputriage.console import log
 from tputriage.errors import InputError, TargetError
-from tputriage.targets.chips import Hold, chips, hold_chip
-from tputriage.targets.process import QUIET, Process
+from tputriage.targets.chips import Hold, hold_chip
+from tputriage.targets.process import QUIET, Process, wait_for
 from tputriage.targets.seam import Answer, Ended, Job, Target
 
 START_LIMIT_S = 900.0  # importing and collecting a large suite on a cold disk takes minutes
@@ -25,7 +25,10 @@ MOST_RESTARTS = 3
 
 
 class Worker:
-    """A `seam.Runner` over one worker process; starts at the first job, restarts a few times where it dies."""
+    """A `seam.Runner` over one worker process; starts at the first job, restarts a few times where it dies.
+
+    On hardware it is pinned to the first chip that nobody holds, unless `own_chip` is False: then it sees all.
+    """
 
     def __init__(
         self,
@@ -38,17 +41,24 @@ class Worker:
         pytest_args: Sequence[str] = (),
         slots: int | None = None,
         memory_bytes: int | None = None,
+        own_chip: bool = True,
+        redirect: str = "",
         start_limit_s: float = START_LIMIT_S,
     ) -> None:
         self._target = target
         self._root = root.resolve() if root else None
-        self._slots = slots or target.slots
+        self._slots = slots or max(1, target.slots // target.workers)
         self._device = {device_env: target.device} if device_env else {}
         self._env = dict(env or {})
         self._start_limit_s = start_limit_s
-        self._process: Process | None = None
+        self.process: Process | None = None  # None where it does not run
+        self._coming: Process | None = None  # one that is being started
+        self._abandoned = False
+        self._own_chip = own_chip
         self._hold: Hold | None = None
         self._starts = 0
+        self._numbers = itertools.count(1)  # over all questions: an answer that comes late is nobody else's
+        self._flying: dict[int, tuple[Job, float]] = {}
         self._versions: Mapping[str, str] = {}
         self._config = {
             "device": target.device,
@@ -57,9 +67,10 @@ class Worker:
             "files": [_inside(self._root, path) for path in files],
             "pytest_args": list(pytest_args),
             "slots": self._slots,
+            "redirect": redirect,
             "late": False,
             "switch": device_env,
-            "memory_bytes": _memory_share(self._slots) if memory_bytes is None else memory_bytes,
+            "memory_bytes": memory_share(self._slots) if memory_bytes is None else memory_bytes,
         }
 
     @property
@@ -69,13 +80,13 @@ class Worker:
     @property
     def versions(self) -> Mapping[str, str]:
         """Of python, torch, torch_tpu, …; starts the worker where it does not run yet."""
-        self._running()
+        self.start()
         return self._versions
 
     @property
     def tests(self) -> tuple[str, ...]:
         """Node ids collected, in pytest's order; starts the worker where it does not run yet."""
-        return self._running().tests
+        return self.start().tests
 
     def __enter__(self) -> Self:
         return self
@@ -87,9 +98,9 @@ class Worker:
 
     def close(self) -> None:
         """Ends the worker and all it started; the next job would start another."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        if self.process is not None:
+            self.process.close()
+            self.process = None
         if self._hold is not None:
             self._hold.release()
             self._hold = None
@@ -97,98 +108,132 @@ class Worker:
     def ask(self, jobs: Iterable[Job]) -> Iterator[Answer]:
         """See `seam.Runner.ask`. Raises TargetError where the worker cannot be started, or dies again and again."""
         source = iter(jobs)
-        flying: dict[int, tuple[Job, float]] = {}
-        numbers = itertools.count(1)
         exhausted = False
         try:
             while True:
-                while not exhausted and len(flying) < self._slots:
+                while not exhausted and self.free:
                     job = next(source, None)
                     if job is None:
                         exhausted = True
                     else:
-                        number = next(numbers)
-                        flying[number] = (job, time.monotonic())
-                        self._send(number, job)
-                if not flying:
+                        self.begin(job)
+                if not self.busy:
                     return
-                yield from self._answers(flying)
+                assert self.process is not None
+                wait_for([self.process], self.patience_s)
+                yield from self.answers()
         finally:
-            self._cancel(flying)
+            self.cancel()
 
-    def _send(self, number: int, job: Job) -> None:
-        message = {
-            "id": number,
-            "kind": job.kind,
-            "payload": dict(job.payload),
-            "limit_s": job.limit_s,
-            "env": dict(job.env),
-        }
-        self._running().send(message)
+    @property
+    def free(self) -> int:
+        """How many more jobs may begin now."""
+        return self._slots - len(self._flying)
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._flying)
+
+    @property
+    def patience_s(self) -> float:
+        """From now until a worker that says nothing must be stuck itself."""
+        latest = max((sent + job.limit_s for job, sent in self._flying.values()), default=time.monotonic())
+        return latest + SLACK_S - time.monotonic()
+
+    def begin(self, job: Job) -> None:
+        """Send a job to the worker, which is started where it does not run."""
+        process = self.start()
+        number = next(self._numbers)
+        self._flying[number] = (job, time.monotonic())
+        message = {"kind": job.kind, "payload": dict(job.payload), "limit_s": job.limit_s, "env": dict(job.env)}
+        process.send({"id": number, **message})
         log(f"worker {self._target.name}", "job %d is %s, limit %g s", number, _in_words(job), job.limit_s)
 
-    def _answers(self, flying: dict[int, tuple[Job, float]]) -> Iterator[Answer]:
-        assert self._process is not None
-        patience_s = max(sent + job.limit_s for job, sent in flying.values()) + SLACK_S - time.monotonic()
-        message = self._process.receive(patience_s)
-        if message is None:
-            yield from self._lost(flying)
-        elif message.get("id") in flying:
-            job, _ = flying.pop(message["id"])
+    def answers(self) -> list[Answer]:
+        """What has been answered by now; LOST for all jobs under way where the worker is gone or stuck."""
+        if self.process is None or not self._flying:
+            return []
+        messages = self.process.arrived()
+        if messages is None or (not messages and self.patience_s <= 0):
+            return self._lost()
+        # An id of a job that was cancelled when its answer was on its way is no longer known.
+        known = [message for message in messages if message.get("id") in self._flying]
+        for message in known:
             self._told(message)
-            yield _answer(job, message)
+        return [_answer(self._flying.pop(message["id"])[0], message) for message in known]
 
     def _told(self, message: Mapping[str, Any]) -> None:
         said = message["value"].get("outcome", "")
         ended = f"{message['ended']}, {said}" if said else message["ended"]
         log(f"worker {self._target.name}", "job %d: %s after %.2f s", message["id"], ended, message["seconds"])
 
-    def _lost(self, flying: dict[int, tuple[Job, float]]) -> Iterator[Answer]:
-        assert self._process is not None
-        words = self._process.last_words()
-        log(f"worker {self._target.name}", "is gone, with %d jobs: %s", len(flying), words[-500:])
+    def _lost(self) -> list[Answer]:
+        assert self.process is not None
+        words = self.process.last_words()
+        log(f"worker {self._target.name}", "is gone, with %d jobs: %s", len(self._flying), words[-500:])
         self.close()
-        lost = list(flying.values())
-        flying.clear()
-        for job, sent in lost:
-            yield Answer(job, Ended.LOST, {}, time.monotonic() - sent, None, words)
+        lost = list(self._flying.values())
+        self._flying.clear()
+        return [Answer(job, Ended.LOST, {}, time.monotonic() - sent, None, words) for job, sent in lost]
 
-    def _cancel(self, flying: Mapping[int, object]) -> None:
-        if flying and self._process is not None:
-            for number in flying:
-                self._process.send({"cancel": number})
+    def cancel(self) -> None:
+        """Ends the jobs under way; nobody gets their answers."""
+        for number in self._flying:
+            if self.process is not None:
+                self.process.send({"cancel": number})
+        self._flying.clear()
 
-    def _running(self) -> Process:
-        if self._process is None:
+    def reserve(self) -> None:
+        """Holds this worker's chip, where it is to have one, before it is started."""
+        if self._target.chips and self._own_chip and self._hold is None:
+            self._hold = hold_chip(self._target.chips)
+
+    def start(self) -> Process:
+        """The worker's process, started and with its device tried where that is not done yet."""
+        if self.process is None:
             if self._starts > MOST_RESTARTS:
                 raise TargetError(f"the worker on {self._target.name} died {self._starts} times and is given up")
             self._starts += 1
-            if self._target.device == "tpu" and not self._target.plugin:
-                self._hold = hold_chip(max(1, chips()))
             try:
-                self._process = self._start()
+                self.reserve()
+                self.process = self._started()
             except BaseException:
                 self.close()
                 raise
-        return self._process
+        return self.process
 
-    def _start(self) -> Process:
+    def abandon(self) -> None:
+        """Makes a start that is under way in another thread come to an end."""
+        self._abandoned = True
+        if self._coming is not None:
+            self._coming.kill()
+
+    def _started(self) -> Process:
         log(f"worker {self._target.name}", "starts: %s, %d at once", self._target.python, self._slots)
         pinned = self._hold.env if self._hold else {}
         env = {**os.environ, **QUIET, **self._target.env, **pinned, **self._env, **self._device}
-        process = Process(self._target.python, env, self._root, self._config)
+        process = self._launched(env)
         try:
             if not process.is_ready(self._target, self._start_limit_s):
                 # Collecting this suite uses the device: each child has to collect for itself, slower.
                 process.close()
                 self._config["late"], tests = True, process.tests
-                process = Process(self._target.python, env, self._root, self._config)
+                process = self._launched(env)
                 process.is_ready(self._target, self._start_limit_s)
                 process.tests = tests
             self._versions = process.try_device(self._target)
         except BaseException:
             process.close()
             raise
+        finally:
+            self._coming = None
+        return process
+
+    def _launched(self, env: Mapping[str, str]) -> Process:
+        process = Process(self._target.python, env, self._root, self._config)
+        self._coming = process
+        if self._abandoned:
+            process.kill()
         return process
 
 
@@ -215,7 +260,7 @@ def _inside(root: Path | None, path: str) -> str:
     return str(resolved)
 
 
-def _memory_share(slots: int) -> int:
+def memory_share(slots: int) -> int:
     """Bytes that one child may hold: its share of four fifths of what is free now; 0 (no bound) where unknown."""
     try:
         table = Path("/proc/meminfo").read_text("ascii")

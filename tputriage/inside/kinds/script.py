@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
 
 
 def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
-    """{"outcome": passed | failed, "failures", "duration_s"}, see `running.run_script`."""
+    """{"outcome": passed | failed, "failures", "duration_s"}, see `running.run_script`.
+
+    It is told its device, so no name is redirected in it.
+    """
+    if session.redirect and session.redirect != session.device:
+        importlib.import_module("..redirect", __package__).lift()
     argv = payload.get("argv", [session.device])
     return run_script(payload["source"], name=payload.get("name", "repro.py"), argv=argv, without=session.switch)
