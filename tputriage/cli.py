@@ -50,6 +50,7 @@ SECONDS = _Seconds(min=1.0, max=604_800.0)  # a week
 
 def _run(step: str, **options: Any) -> None:
     """Call `pipeline.<module>.<function>` and leave with the code it asks for."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a CI job that is cancelled gets it
     module, name = step.split(":")
     console = importlib.import_module("tputriage.console")
     as_json, quiet = options.pop("as_json", False), options.get("quiet", False)
@@ -257,7 +258,6 @@ def _forget_output() -> None:
 def main() -> None:
     """The one border where errors become a sentence and an exit code; no traceback reaches a user."""
     _ready_streams()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a CI job that is cancelled gets it
     try:
         commands(standalone_mode=False)
     except click.exceptions.Exit as exc:
@@ -274,7 +274,7 @@ def main() -> None:
         _forget_output()
         sys.exit(exc.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        _complain("stopped; nothing was written, and the same command starts anew")
+        _complain("stopped; what was stored so far is kept, and the same command goes on from there")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         sys.stderr.close()

@@ -159,6 +159,15 @@ def test_print_shows_the_buckets_and_no_controls(opened, page_file):
     assert page.locator("#list .title").first.is_visible()
 
 
+def test_paper_is_light_whatever_the_screen_is(opened, page_file):
+    light, dark = (opened(page_file, color_scheme=scheme) for scheme in ("light", "dark"))
+    ink = "getComputedStyle(document.querySelector('h1')).color"
+    assert light.evaluate(ink) != dark.evaluate(ink)
+    for page in (light, dark):
+        page.emulate_media(media="print")
+    assert light.evaluate(ink) == dark.evaluate(ink)
+
+
 def test_without_scripts_the_numbers_and_buckets_are_there(opened, page_file):
     page = opened(page_file, java_script_enabled=False)
     assert page.locator("noscript table tbody tr").count() == 5
