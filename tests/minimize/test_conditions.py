@@ -88,6 +88,11 @@ def test_an_axis_with_another_error_is_not_said_to_make_no_difference():
     assert statement(known) == "fails for float32, stops at another error for float16"
 
 
+def test_dtypes_that_are_all_that_was_tried_are_listed():
+    known = [("dtype", "float32", "fail"), ("dtype", "int64", "fail")]
+    assert statement(known) == "fails for every dtype tried (float32, int64)"
+
+
 def test_an_axis_on_which_one_value_is_known_says_nothing():
     assert statement([("dtype", "complex64", "fail")]) == ""
 

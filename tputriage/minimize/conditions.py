@@ -210,7 +210,8 @@ def statement(known: Sequence[tuple[str, str, str]]) -> str:
         elif len(by_outcome["fail"]) > 1:
             free.append(axis)
     if not deciding:
-        return f"fails {_always(free)}" if free else ""
+        values = [name for axis, name, _ in known if axis == "dtype"] if free == ["dtype"] else []
+        return f"fails {_always(free)}" + (f" ({', '.join(values)})" if values else "") if free else ""
     named = [NAMED.get(axis, axis) for axis in free]
     alike = [f"{_joined(named, 'and')} make{'s' if len(free) == 1 else ''} no difference"] if free else []
     return "; ".join([*filter(None, deciding), *alike])
