@@ -1,5 +1,7 @@
 """Listening to torch calls, in a real worker on CPU: no device is needed to see what was called."""
 
+import json
+
 import pytest
 
 from tputriage.config import Settings
@@ -8,6 +10,8 @@ from tputriage.targets.seam import Job
 from tputriage.targets.worker import Worker
 
 SUITE = """
+import os
+
 import pytest
 import torch
 
@@ -58,6 +62,36 @@ def test_many():
     for _ in range(3000):
         x = x + 1
     x.view(3)
+
+
+class Marked(torch.Tensor):
+    pass
+
+
+def test_forms():
+    odd = [
+        torch.eye(2).to_sparse(),
+        torch.eye(2).to_sparse_csr(),
+        torch.ones(2, dtype=torch.complex64).conj(),
+        torch.ones(2).as_subclass(Marked),
+    ]
+    with pytest.raises(RuntimeError):
+        torch.cat(odd)
+    torch.bernoulli(torch.full((2,), 7.0), generator=torch.Generator())
+
+
+def test_vmap():
+    torch.func.vmap(lambda x: x.view(3))(torch.ones(4, 2))
+
+
+def test_several():
+    values, _ = torch.max(torch.ones(2, 2), 1)
+    values.view(3)
+
+
+def test_dies():
+    torch.nn.functional.relu(torch.arange(6.0))
+    torch.ones(2).map_(torch.ones(2), lambda x, y: os._exit(3))
 
 
 def test_fine():
@@ -144,3 +178,34 @@ def test_the_counterfactual_counts_the_calls_it_moved(captured):
 
 def test_a_name_that_is_never_called_moves_nothing(captured):
     assert captured("test_fine", "counterfactual", name="torch.median")["moved"] == 0
+
+
+def test_sparse_conjugated_and_marked_tensors_are_told_by_what_makes_them(captured):
+    call = captured("test_forms")["raised"][0]["calls"][-1]
+    forms = [item["form"] for item in call["args"][0]["items"]]
+    assert forms == ["{}.to_sparse()", "{}.to_sparse_csr()", "{}.conj()", ""]
+
+
+def test_generators_are_recorded(captured):
+    call = captured("test_forms")["raised"][-1]["calls"][-1]
+    assert call["kwargs"]["generator"] == {"is": "generator", "text": "cpu"}
+
+
+def test_listening_does_not_change_what_torch_func_raises(captured):
+    assert "shape '[4, 3]' is invalid" in captured("test_vmap")["failures"][0]["message"]
+
+
+def test_results_of_several_come_back_from_cpu(captured):
+    said = captured("test_several", "counterfactual", name="torch.max")
+    assert said["moved"] == 1
+    assert "shape '[3]' is invalid" in said["failures"][0]["message"]
+
+
+def test_several_calls_can_be_moved_at_once(captured):
+    said = captured("test_several", "counterfactual", name="torch.Tensor.view", also=["torch.max"])
+    assert said["moved"] == 1
+
+
+def test_the_call_under_way_outlives_its_process(captured, tmp_path):
+    captured("test_dies", journal=str(tmp_path / "call.json"))
+    assert json.loads((tmp_path / "call.json").read_text())["public"]["name"] == "torch.Tensor.map_"

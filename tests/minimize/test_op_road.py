@@ -69,6 +69,33 @@ def test_random():
     torch.testing.assert_close(drawn, torch.rand(4))
 
 
+def test_sparse():
+    torch.sparse.mm(torch.eye(3).to_sparse().to(DEVICE), torch.ones(3, 2, device=DEVICE))
+
+
+def test_backward_of_several():
+    x = torch.randn(1, 2, 4, 4, device=DEVICE, requires_grad=True)
+    y, _ = F.adaptive_max_pool2d(x, 2, return_indices=True)
+    y.sum().backward()
+
+
+def test_crash():
+    x = torch.zeros(1, 8, 8, 4, 1, 8, device=DEVICE)
+    x[:, 1:-1, 0::7, 0] = torch.rand(1, 6, 2, 1, 8, device=DEVICE)
+    assert x.cpu().sum() > 0
+
+
+def test_other_words():
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+        F.linear(torch.ones(2, 3, device=DEVICE), torch.ones(4, 2, device=DEVICE))
+
+
+def test_shared_memory():
+    x = torch.arange(8.0, device=DEVICE)
+    with pytest.raises(RuntimeError):
+        torch.exp(x[1:], out=x[:-1])
+
+
 def test_everything_agrees():
     x = torch.ones(3, device=DEVICE) * 2
     assert x.device.type == "cpu"
@@ -104,12 +131,12 @@ def body(road):
 
 @pytest.mark.emulator
 def test_a_layout_bug_becomes_two_lines(pair):
-    road, asked = taken(pair, "test_group_norm")
+    road, asked = taken(pair, "test_group_norm", explain=False)
     assert body(road) == (
         "x = torch.ones(4, 4, 2, 2, device=device).to(memory_format=torch.channels_last)\n"
         "torch.nn.functional.group_norm(x, 2)\n"
     )
-    assert asked <= 45
+    assert asked <= 25
 
 
 @pytest.mark.emulator
@@ -174,3 +201,37 @@ def test_random_numbers_are_no_bug(pair):
 def test_where_every_call_agrees_it_is_said(pair):
     road, _ = taken(pair, "test_everything_agrees")
     assert "calls compared departs from CPU" in road.reason
+
+
+@pytest.mark.emulator
+def test_a_sparse_argument_is_written_down(pair):
+    assert body(taken(pair, "test_sparse", explain=False)[0]) == (
+        "sparse = torch.ones(2, 2).to_sparse().to(device)\n"
+        "dense = torch.ones(2, 2, device=device)\n"
+        "torch.sparse.mm(sparse, dense)\n"
+    )
+
+
+@pytest.mark.emulator
+def test_of_several_results_the_one_with_a_gradient_is_taken_back(pair):
+    last = body(taken(pair, "test_backward_of_several", explain=False)[0]).splitlines()[-1]
+    assert last == "torch.nn.functional.adaptive_max_pool2d(x, 2).sum().backward()"
+
+
+@pytest.mark.emulator
+def test_a_crash_has_the_call_that_it_happened_in(pair):
+    road, _ = taken(pair, "test_crash", explain=False)
+    assert body(road).endswith("x[:, 1:-1, 0::7, 0] = y\n")
+    assert road.draft.level is Level.OP
+
+
+@pytest.mark.emulator
+def test_an_error_in_other_words_than_cpus_is_found(pair):
+    assert "torch.nn.functional.linear(x, weight)" in body(taken(pair, "test_other_words", explain=False)[0])
+
+
+@pytest.mark.emulator
+def test_arguments_that_share_memory_share_it_in_the_script(pair):
+    lines = body(taken(pair, "test_shared_memory", explain=False)[0]).splitlines()
+    assert lines[1:3] == ["y = x[1:]", "z = x[:-1]"]
+    assert lines[4] == "    torch.exp(y, out=z)"

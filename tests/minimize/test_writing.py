@@ -1,6 +1,6 @@
 """A captured call as the lines a person would write."""
 
-from tputriage.minimize.arguments import CONTIGUOUS, Call, Fill, Items, Layout, Slice, Tensor, Way
+from tputriage.minimize.arguments import CONTIGUOUS, Call, Fill, Generator, Items, Layout, Pairs, Slice, Tensor, Way
 from tputriage.minimize.making import made
 from tputriage.minimize.reading import read_layout
 from tputriage.minimize.wrapping import wrapped
@@ -124,3 +124,39 @@ def test_a_long_line_is_broken_at_its_brackets():
 
 def test_a_short_line_stays_as_it_is():
     assert wrapped("torch.median(x)") == "torch.median(x)"
+
+
+def test_a_sparse_tensor_is_made_on_cpu_and_moved():
+    assert made(Tensor(1, (2, 2), "float32", form="{}.to_sparse_csr()")) == (
+        "torch.ones(2, 2).to_sparse_csr().to(device)"
+    )
+
+
+def test_a_quantized_tensor_is_made_of_a_plain_one():
+    form = "torch.quantize_per_tensor({}, 0.1, 0, torch.qint8)"
+    assert made(Tensor(1, (2,), "float32", form=form), on_cpu=True) == (
+        "torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)"
+    )
+
+
+def test_a_conjugated_view_is_made_on_the_device():
+    assert made(Tensor(1, (2,), "complex64", form="{}.conj()")) == (
+        "torch.ones(2, dtype=torch.complex64, device=device).conj()"
+    )
+
+
+def test_what_is_changed_in_place_though_it_has_a_history_is_cloned():
+    assert made(Tensor(1, (2,), "float32", requires_grad=True, leaf=False)) == (
+        "torch.ones(2, device=device, requires_grad=True).clone()"
+    )
+
+
+def test_dicts_and_generators_are_written_as_such():
+    call = Call("torch.f", (Pairs((("bias", X), ("scale", 2))),), {"generator": Generator(on_device=True)})
+    assert body(call).splitlines()[-1] == 'torch.f({"bias": bias, "scale": 2}, generator=torch.Generator(device))'
+
+
+def test_a_compiled_call_is_a_function_of_its_tensors():
+    y = Tensor(2, (2, 3), "float32")
+    call = Call("torch.Tensor.add", (X, y), {}, compiled=True)
+    assert body(call).splitlines()[-1] == "torch.compile(lambda x, y: x + y)(x, y)"

@@ -18,6 +18,7 @@ from tputriage.targets.seam import Answer, Ended, Job, Runner
 
 # Public calls that only start the backward pass: the call to blame is one of the forward pass.
 STARTERS = ("backward", "torch.autograd.grad")
+INDICES = "_with_indices"  # of the functions behind `F.max_pool2d(x, 2, return_indices=True)`
 # Calls that read a result: an error that comes up in one was made by an earlier call.
 READERS = (".cpu", ".item", ".tolist", ".numpy", ".to", "__bool__", "__float__", "__int__", "__repr__", "__index__")
 
@@ -138,6 +139,15 @@ def calls_of(suspect: Suspect, device: str) -> Iterator[Call]:
             yield replace(call, then=then, index=record.get("index", -1))
 
 
+def _without_indices(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The public function, which gives the values alone."""
+    names = list(record["parameters"])
+    end = names.index("return_indices") if "return_indices" in names else len(names)
+    kwargs = {key: value for key, value in record["kwargs"].items() if key != "return_indices"}
+    name = record["name"].removesuffix(INDICES)
+    return {**record, "name": name, "args": record["args"][:end], "kwargs": kwargs}
+
+
 def _differentiable(made: Any) -> int:
     """Which of several results a gradient goes through; -1 where there is one."""
     if not isinstance(made, Mapping) or made["is"] not in ("tuple", "list"):
@@ -150,8 +160,12 @@ def _written_down(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     by_level = {call["level"]: call for call in record["calls"]}
     public, aten, forward = by_level.get("public"), by_level.get("aten"), record["forward"]
     if public is not None and not public["name"].endswith(STARTERS):
+        if public["name"].endswith(INDICES):
+            yield _without_indices(public)
         yield public
     if forward is not None:
+        if forward["name"].endswith(INDICES):  # not public: what gives the values alone is
+            yield {**_without_indices(forward), "then": "backward"}
         yield {**forward, "then": "backward", "index": _differentiable(forward.get("made"))}
     if aten is not None:
         for name in aten["also"]:
