@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from tputriage.minimize.compile_road import Seen, needs_compile, take_compile_road
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
@@ -39,6 +40,7 @@ class Case:
     on_better: Callable[[str], None] = lambda source: None
     memory: Memory = field(default_factory=Memory)
     elsewhere: tuple[str, ...] = ()  # calls done on CPU: the failure is one that the test comes to behind them
+    compiles: Seen = Seen.NO  # whether torch.compile takes part in the failure
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Trip:
 def take_roads(case: Case) -> tuple[Draft | None, Trip]:
     """The first road's draft that fails as wanted; None where no road gave one, the trip says why."""
     trip = Trip(case)
-    for road, share in ((_op_road, OP_SHARE), (_test_road, 1.0)):
+    for road, share in _roads(trip):
         oracle = trip.oracle(share)
         taken = road(case, oracle)
         trip.runs += taken.runs + oracle.runs
@@ -77,6 +79,34 @@ def take_roads(case: Case) -> tuple[Draft | None, Trip]:
             return replace(taken.draft, reason="; ".join(trip.reasons) or taken.draft.reason), trip
         trip.reasons.append(taken.reason)
     return None, trip
+
+
+def _roads(trip: Trip) -> tuple[tuple[Callable[[Case, Interesting], Road], float], ...]:
+    """The roads with their shares of what is left; listening to single calls switches torch.compile off."""
+    case = trip.case
+    if case.elsewhere or case.compiles is Seen.NO or not _only_compiled(trip):
+        return (_op_road, OP_SHARE), (_test_road, 1.0)
+    return (_compile_road, OP_SHARE), (_test_road, 1.0)
+
+
+def _only_compiled(trip: Trip) -> bool:
+    case = trip.case
+    if case.compiles is Seen.NEEDED:
+        return True
+    trip.runs += 1
+    return needs_compile(case.test_id, case.wanted, case.device, case.limit_s)
+
+
+def _compile_road(case: Case, oracle: Interesting) -> Road:
+    return take_compile_road(
+        case.test_id,
+        case.wanted,
+        case.device,
+        case.reference,
+        oracle,
+        limit_s=case.limit_s,
+        say=case.on_progress,
+    )
 
 
 def _op_road(case: Case, oracle: Interesting) -> Road:

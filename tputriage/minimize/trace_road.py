@@ -34,6 +34,7 @@ class Step:
 
 
 Program = tuple[Step, ...]
+Write = Callable[[Program, str], str]
 
 
 def read_steps(history: Sequence[Mapping[str, Any]], device: str) -> list[Step]:
@@ -81,11 +82,12 @@ def write(program: Program, device: str) -> str:
             if tensor.id not in names.given:
                 names.add(tensor, "")
                 lines.append(assigned(tensor, names))
-        lines.append(_line(step, names, device))
+        lines.append(line_of(step, names, device))
     return assembled(lines, device)
 
 
-def _line(step: Step, names: Names, device: str) -> str:
+def line_of(step: Step, names: Names, device: str) -> str:
+    """The call as a statement that gives a name to each thing it makes."""
     fresh = [number for number in step.made if number not in names.given]
     if not fresh or step.changes:
         return statement(step.call, names, device)[0]
@@ -107,7 +109,7 @@ def find_program(
     return None
 
 
-def shrink_program(program: Program, device: str, oracle: Oracle) -> Program:
+def shrink_program(program: Program, device: str, oracle: Oracle, write: Write = write) -> Program:
     """Leaves out steps, the largest runs first and from the front, then options of those that stay."""
     size = max(1, (len(program) - 1) // 2)
     while size:

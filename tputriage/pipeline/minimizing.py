@@ -12,6 +12,7 @@ from typing import Any
 
 from tputriage.console import Done, Steps, plural, progress, stoppable
 from tputriage.errors import InputError
+from tputriage.minimize.compile_road import compile_seen
 from tputriage.minimize.draft import Draft
 from tputriage.minimize.emit import finish
 from tputriage.minimize.memory import Memory
@@ -139,6 +140,7 @@ def _case(
         memory=Memory(
             store.folder / "repros" / f"{dossier.bucket.id}.asked", about=partial(_about, place, test, pair[0])
         ),
+        compiles=compile_seen(dossier.bucket.failures, dossier.verdict.knobs if dossier.verdict else {}),
     )
 
 
