@@ -7,6 +7,7 @@ import shlex
 
 from tputriage.issues.clean import shorten
 from tputriage.model import Dossier
+from tputriage.signatures import spoken
 from tputriage.signatures.families import BY_NAME, Kind
 
 # What happens, by the family's name, and by its kind where the name says no more.
@@ -32,7 +33,7 @@ def subject_of(dossier: Dossier) -> str:
     if dossier.bucket.signature.family == "missing-op" and operator:
         return operator
     test = re.sub(r"\[.*", "", dossier.bucket.representative, flags=re.DOTALL).rpartition("::")[2]
-    return called or operator or test or "a test"
+    return spoken(called) or operator or test or "a test"
 
 
 def happens(dossier: Dossier) -> str:

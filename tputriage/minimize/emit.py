@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tputriage.minimize.draft import Draft
-from tputriage.minimize.speaking import spoken
 from tputriage.rendering import render
-from tputriage.signatures import unstamped
+from tputriage.signatures import spoken, unstamped
 
 TEMPLATE = "repro.py.j2"
 LONGEST = 320  # characters of a message in the header; the issue has the rest

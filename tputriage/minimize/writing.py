@@ -25,21 +25,10 @@ from tputriage.minimize.arguments import (
 )
 from tputriage.minimize.making import made
 from tputriage.minimize.wrapping import wrapped
+from tputriage.signatures.speaking import BINARY, REFLECTED
 
 PREAMBLE = "import sys\n\nimport torch\n\n"
 DEVICE_LINE = 'device = sys.argv[1] if len(sys.argv) > 1 else "{device}"\n'
-BINARY = {
-    "__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//", "__mod__": "%",
-    "__matmul__": "@", "__pow__": "**", "__and__": "&", "__or__": "|", "__xor__": "^", "__lshift__": "<<",
-    "__rshift__": ">>", "__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">",
-    "__ge__": ">=", "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=",
-}  # fmt: skip
-# `x + 1` reaches a function mode as `Tensor.add`: written as it mostly was.
-BINARY |= {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow": "**", "eq": "==", "ne": "!=", "lt": "<",
-    "le": "<=", "gt": ">", "ge": ">=", "add_": "+=", "sub_": "-=", "mul_": "*=", "div_": "/=",
-}  # fmt: skip
-REFLECTED = {"__radd__": "+", "__rsub__": "-", "__rmul__": "*", "__rtruediv__": "/", "__rpow__": "**"}
 UNARY = {"__neg__": "-", "__invert__": "~", "__abs__": "abs"}
 # Parameter names that say nothing, or that would hide something of the script's own.
 BLAND = frozenset({"self", "input", "tensor", "other", "x", "a", "device", "sys", "torch", "instance", "value", "out"})

@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import time
 
-from tputriage.minimize.speaking import spoken
 from tputriage.model import Bucket, Dossier, Failure, Report, Repro, ReproStatus, Verdict, VerdictKind
-from tputriage.signatures import group
+from tputriage.signatures import group, spoken
 from tputriage.store import COUNTERFACTUAL, Store
 
 SEEN = "done on CPU"

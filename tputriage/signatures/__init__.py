@@ -4,6 +4,7 @@ from tputriage.signatures.explaining import Explanation, Neighbour, explain, nea
 from tputriage.signatures.families import Family, Identity, Kind, family_of
 from tputriage.signatures.grouping import Regrouped, group, regroup
 from tputriage.signatures.signing import CURRENT, PAST, RuleSet, old_keys, same_bug, second_key, sign
+from tputriage.signatures.speaking import spoken
 from tputriage.signatures.titles import title_of, unstamped
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "same_bug",
     "second_key",
     "sign",
+    "spoken",
     "title_of",
     "unstamped",
 ]

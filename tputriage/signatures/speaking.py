@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from tputriage.minimize.writing import BINARY, REFLECTED
-
 METHOD = "torch.Tensor."
+BINARY = {
+    "__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//", "__mod__": "%",
+    "__matmul__": "@", "__pow__": "**", "__and__": "&", "__or__": "|", "__xor__": "^", "__lshift__": "<<",
+    "__rshift__": ">>", "__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">",
+    "__ge__": ">=", "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=",
+}  # fmt: skip
+# `x + 1` reaches a function mode as `Tensor.add`: written as it mostly was.
+BINARY |= {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow": "**", "eq": "==", "ne": "!=", "lt": "<",
+    "le": "<=", "gt": ">", "ge": ">=", "add_": "+=", "sub_": "-=", "mul_": "*=", "div_": "/=",
+}  # fmt: skip
+REFLECTED = {"__radd__": "+", "__rsub__": "-", "__rmul__": "*", "__rtruediv__": "/", "__rpow__": "**"}
 ITEMS = {"__getitem__": "x[...]", "__setitem__": "x[...] = y", "__neg__": "-x", "__invert__": "~x", "__abs__": "abs(x)"}
 
 
