@@ -13,6 +13,9 @@ import statistics
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import reduce_rivals
@@ -67,35 +70,48 @@ def rows(options):
                 print(f"{test_id}: not flattened: {exc}")
 
 
-def bench(name, source, device, reference, rivals, options):
-    """One script by every reducer: {reducer: {"tokens", "lines", "runs", "seconds", "end", "same"}}."""
+def bench(name, source, pairs, rivals, options):
+    """One script by every reducer: {reducer: {"tokens", "lines", "runs", "seconds", "end", "same"}}.
+
+    `pairs` are (device, reference) for ours and for each rival. The rivals work at once, each with workers of its own.
+    """
+    device, reference = pairs[0]
     failure = once(source, device).failure
     if failure is None or once(source.replace("tpu", "cpu"), reference).outcome is not Outcome.PASSED:
         print(f"{name}: shows no difference here; left out")
         return {}
     expected = (failure.exception.rpartition(".")[2] or failure.exception, normalised(failure.message))
     wanted = sign(failure)
-    found = {}
-    for reducer, python in [(None, None), *rivals]:
-        oracle = BenchOracle(device, reference, expected, options.limit)
-        started = time.monotonic()
-        end = ours(source, device, oracle) if reducer is None else theirs(reducer, python, source, oracle, options)
-        label = "test road" if reducer is None else reducer.name
-        found[label] = row(oracle, oracle.best or source, time.monotonic() - started, end, device, wanted)
-        print(f"{name:30} {label:10} {found[label]}", flush=True)
+    found = {"test road": alone(name, "test road", pairs[0], source, expected, wanted, options, ours)}
     if not options.test_road_only:
         found["all roads"] = by_roads(source, wanted, options)
         print(f"{name:30} {'all roads':10} {found['all roads']}", flush=True)
+    with ThreadPoolExecutor() as pool:
+        works = [(rival, partial(theirs, rival, python, options=options)) for rival, python in rivals]
+        asked = {
+            rival.name: pool.submit(alone, name, rival.name, pair, source, expected, wanted, options, work)
+            for (rival, work), pair in zip(works, pairs[1:], strict=True)
+        }
+        return found | {label: answer.result() for label, answer in asked.items()}
+
+
+def alone(name, label, pair, source, expected, wanted, options, work):
+    """One reducer's row; printed as it comes."""
+    oracle = BenchOracle(*pair, expected, options.limit)
+    started = time.monotonic()
+    end = work(source, oracle)
+    found = row(oracle, oracle.best or source, time.monotonic() - started, end, pair[0], wanted)
+    print(f"{name:30} {label:10} {found}", flush=True)
     return found
 
 
-def ours(source, device, oracle):
+def ours(source, oracle):
     def counted():
         oracle.runs += 1
 
     start = argued(source, "tpu")
     asking = Told(oracle)
-    reduce_source(start, asking, trace=tracer(device, limit_s=60, counted=counted))
+    reduce_source(start, asking, trace=tracer(oracle.device, limit_s=60, counted=counted))
     return "stopped" if oracle.exhausted else "ended"
 
 
@@ -113,7 +129,7 @@ class Told:
         return self.oracle(defaulted(source, "tpu"))
 
 
-def theirs(rival, python, source, oracle, options):
+def theirs(rival, python, source, oracle, *, options):
     server = Server(oracle)
     try:
         return reduce_rivals.run(rival, python, source, server.port, options.limit)
@@ -141,14 +157,20 @@ def by_roads(source, wanted, options):
             Worker(find_target("cpu", settings), root, files=files, device_env=SCRIPT_ENV) as reference,
         ):
             run = runs.run_of(next(iter(device.ask([runs.test_job(test_id, limit_s=60)]))), device.target)
-            case = Case(test_id, sign(run.failure), device, reference, root, 60, options.limit)
+            case = Case(test_id, sign(run.failure), device, reference, limit_s=60, budget_s=options.limit)
             draft, trip = take_roads(case)
             text = draft.source if draft else source
             failure = once(text, device).failure
             same = failure is not None and same_bug(wanted, failure)
     return {"tokens": tokens_of(text), "lines": code_lines(text), "runs": trip.runs,
-            "seconds": round(time.monotonic() - started, 1), "end": draft.level if draft else "no road",
+            "seconds": round(time.monotonic() - started, 1), "end": draft.level.value if draft else "no road",
             "same": same}  # fmt: skip
+
+
+def started(stack, options):
+    """(device, reference), ended with the stack."""
+    settings = Settings(python=options.python)
+    return [stack.enter_context(Worker(find_target(name, settings))) for name in ("emulator", "cpu")]
 
 
 def once(source, runner):
@@ -185,15 +207,12 @@ def main():
     rivals = [(rival, python) for rival in chosen if (python := reduce_rivals.install(rival))]
     if options.scripts and not options.python:
         options.python = reduce_rivals.scripts_python()
-    settings = Settings(python=options.python)
     table = {}
-    with (
-        Worker(find_target("emulator", settings)) as device,
-        Worker(find_target("cpu", settings)) as reference,
-    ):
+    with ExitStack() as stack:
+        pairs = [started(stack, options) for _ in range(1 + len(rivals))]
         for name, source in rows(options):
             if options.only in name:
-                found = bench(name, source, device, reference, rivals, options)
+                found = bench(name, source, pairs, rivals, options)
                 table.update({name: found} if found else {})
     found = summary(table, rivals)
     print(json.dumps(found))
