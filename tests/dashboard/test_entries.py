@@ -1,12 +1,13 @@
 """One bucket as the page's script reads it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from tests.dashboard.values import SOURCE, a_crash, a_dossier, a_hostile_dossier
+from tests.dashboard.values import SOURCE, a_crash, a_dossier, a_hostile_dossier, a_row
 from tests.helpers import a_bucket
-from tputriage.dashboard import IssueState, Links
+from tputriage.dashboard import IssueState, Links, board_of
 from tputriage.dashboard.entries import TESTS_SHOWN, part_of, row_of, tone_of
 from tputriage.dashboard.quoting import cut
 from tputriage.model import Dossier, Verdict, VerdictKind
@@ -111,3 +112,15 @@ def test_an_issue_that_was_closed_says_as_what():
 def test_an_issue_that_nobody_looked_at_since_says_so():
     assert "has not looked at it since" in part(a_dossier(1, issue=7))["issue"]
     assert part(a_dossier(1))["issue"] == ""
+
+
+def test_no_folder_of_the_machine_that_kept_a_report_is_told():
+    dossier = a_dossier()
+    seen = replace(dossier.history[0], report="/somewhere/private/night.json")
+    assert part(replace(dossier, history=(seen,)))["history"][0][1] == "night.json"
+    board = board_of([], [a_row(source="C:\\somewhere\\night.json")], Links())
+    assert board.runs[0].source == "night.json"
+
+
+def test_a_repros_traceback_is_tidied():
+    assert part(a_dossier(), tidy=lambda text: f"tidy: {text[:9]}")["traceback"] == "tidy: Traceback"

@@ -10,7 +10,7 @@ from typing import Any
 
 from tputriage.console import plural
 from tputriage.dashboard.numbers import day_of, issue_of, kind_of, state_of, versions_in_words
-from tputriage.dashboard.quoting import Links
+from tputriage.dashboard.quoting import Links, file_name
 from tputriage.model import Dossier, Repro, Run, Verdict
 
 TESTS_SHOWN = 300
@@ -45,7 +45,7 @@ def part_of(dossier: Dossier, links: Links, longest: int) -> dict[str, Any]:
         "facts": _facts(dossier, links),
         "matrix": _matrix(verdict, repro, links),
         "repro": _repro(repro, links, longest) if repro else None,
-        "traceback": links.text(_traceback(dossier), longest),
+        "traceback": links.text(_traceback(dossier, links), longest),
         "cpp": links.text(repro.cpp_trace, longest) if repro else "",
         "tests": [links.text(test, 500) for test in tests[:TESTS_SHOWN]],
         "more": max(0, len(tests) - TESTS_SHOWN),
@@ -138,9 +138,9 @@ def _repro(repro: Repro, links: Links, longest: int) -> dict[str, Any]:
     }
 
 
-def _traceback(dossier: Dossier) -> str:
+def _traceback(dossier: Dossier, links: Links) -> str:
     if dossier.repro and dossier.repro.traceback:
-        return dossier.repro.traceback
+        return links.tidy(dossier.repro.traceback)
     failure = next(iter(dossier.bucket.failures), None)
     return (failure.text or f"{failure.exception}: {failure.message}") if failure else ""
 
@@ -150,7 +150,7 @@ def _history(dossier: Dossier, links: Links) -> list[list[str]]:
     return [
         [
             day_of(seen.created_s),
-            links.text(seen.report.replace("\\", "/").rpartition("/")[2], 200),
+            links.text(file_name(seen.report), 200),
             links.text(versions_in_words(seen.versions), 200),
             str(seen.tests),
         ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tputriage.dashboard.quoting import Links
+from tputriage.dashboard.quoting import Links, file_name
 from tputriage.model import Dossier, Outcome, VerdictKind
 
 MEANINGS: Mapping[VerdictKind, str] = {
@@ -143,7 +143,7 @@ def _point(row: Mapping[str, Any], links: Links) -> RunPoint:
     passed = sum(count for name, count in outcomes.items() if Outcome(name).is_pass)
     failed = sum(count for name, count in outcomes.items() if Outcome(name).is_failure)
     return RunPoint(
-        source=links.text(row["source"], 200),
+        source=links.text(file_name(row["source"]), 200),
         suite=links.text(row["suite"], 80) or "suite not named",
         created_s=row["created_s"],
         passed=passed,

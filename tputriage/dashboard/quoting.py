@@ -32,12 +32,19 @@ class Links:
     issues: Mapping[str, str] = field(default_factory=dict)  # bucket id -> https address
     states: Mapping[str, IssueState] = field(default_factory=dict)  # bucket id -> how its issue was seen
     mask: Callable[[str], str] = str
+    tidy: Callable[[str], str] = str  # what takes a runner's own frames and folders out of a traceback
 
     def text(self, text: str, longest: int) -> str:
         """Cut, masked, and with control and invisible characters shown."""
-        text = self.mask(_ANSI.sub("", cut(text, longest)))
+        text = cut(text, longest)
+        text = self.mask(_ANSI.sub("", text) if "\x1b" in text else text)
         plain = text.replace("\n", "").replace("\t", "").isprintable()
         return text if plain else visible(text)
+
+
+def file_name(path: str) -> str:
+    """The name alone: the folders above a report say where somebody's machine keeps it."""
+    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def cut(text: str, longest: int) -> str:

@@ -17,6 +17,7 @@ from tputriage.config import Settings
 from tputriage.console import Done, plural
 from tputriage.dashboard import Links, board_of, issue_of, model_results, page, summary
 from tputriage.errors import InputError
+from tputriage.issues.traces import tidy
 from tputriage.model import Dossier, Outcome
 from tputriage.pipeline.filing import policy_for
 from tputriage.pipeline.place import settings_for
@@ -93,7 +94,7 @@ def _links(store: Store, dossiers: Sequence[Dossier], settings: Settings) -> Lin
             addresses[dossier.bucket.id] = _address(places.get((dossier.bucket.id, number), ""), number, settings)
     # Buckets repeat each other: settings, versions, reports.
     mask = lru_cache(MASKED_KEPT)(cleaner.mask)
-    return Links({bucket: address for bucket, address in addresses.items() if address}, states, mask)
+    return Links({bucket: address for bucket, address in addresses.items() if address}, states, mask, tidy)
 
 
 def _address(repository: str, number: int, settings: Settings) -> str:
