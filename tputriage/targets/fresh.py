@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
+from tputriage.console import log
 from tputriage.errors import TargetError
 from tputriage.model import Failure, Outcome, Phase, Run
 from tputriage.targets.chips import every_chip, hold_chip
@@ -110,6 +111,7 @@ def _run_once(target: Target, path: Path, limit_s: float, start_s: float) -> Run
         code = _wait(_started(target, argv, False, (printed, words, record)), limit_s + start_s)
         text, said, raised = _end_of(words), _end_of(printed), _end_of(record)
     outcome = _outcome(code)
+    log(f"fresh {target.name}", "%s: %s after %.2f s", path.name, outcome, time.monotonic() - started)
     number = -code if code is not None and code < 0 else None
     run = Run(
         test_id=path.name,
