@@ -38,6 +38,12 @@ def test_the_line_that_decided_is_named():
         ("unexpected cuda stream", Frame("src/a.py", 1, "f", "y = x + 1"), "RuntimeError"),
         # a check, but of something else
         ("num_blocks must be given", RAISES, "ValueError"),
+        # wrong numbers, in words that name devices
+        (
+            "GPU and CPU results differ: max diff 0.3",
+            Frame("t.py", 1, "f", "assert diff < 1e-3, 'GPU and CPU results differ'"),
+            "AssertionError",
+        ),
         # results on the wrong device are torch_tpu's doing
         (
             "assert device(type='cpu') == device(type='tpu', index=0)",

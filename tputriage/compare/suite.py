@@ -75,9 +75,11 @@ def deciding_line(bucket: Bucket, runs: Sequence[Run] = ()) -> str:
 
 def _line(failure: Failure) -> str:
     frame = failure.frames[-1] if failure.frames else None
-    if family_of(failure).kind is Kind.SUITE:
+    kind = family_of(failure).kind
+    if kind is Kind.SUITE:
         return _place(frame, failure, "the message is known for one")
-    if not _is_check(frame, failure):
+    # A mismatch may name the devices whose results it compares; what is wrong is the numbers.
+    if kind is Kind.NUMERIC or not _is_check(frame, failure):
         return ""
     words = f"{failure.message}\n{frame.text if frame else ''}"
     check = next((check for check in CHECKS if check.pattern.search(words)), None)
