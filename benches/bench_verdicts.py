@@ -5,8 +5,8 @@
 `--suite` is a checkout of the suite that the reports are of (diffusers at commit 58eb52c0), `--python` an interpreter
 with what it needs (or TPUTRIAGE_BENCH_SUITE and TPUTRIAGE_BENCH_PYTHON), `--reports` a folder with labels*.tsv,
 NAME.tpu.json and NAME.cpu.json. Each report goes through the real `collect` into a store of its own. Every failing
-phase is scored against the column `cause`, by the table EXPECTED below, and against the test's outcome in the CPU
-report. Skips what is not there. Prints one JSON object: `tests` (failing phases scored), `agree`, `agree_share`,
+phase is scored against the column `cause`, by the tables of verdict_labels.py, and against the test's outcome in the
+CPU report. Skips what is not there. Prints one JSON object: `tests` (failing phases scored), `agree`, `agree_share`,
 `explained` (differences that a row of EXPLAINED answers for), `unexplained`, and each report's runs and seconds.
 """
 
@@ -21,20 +21,21 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
 from figures import print_figures
+from verdict_labels import BY_CAUSE, EXPLAINED, RULED_OUT
 
 from tputriage.formats import read_report
 from tputriage.model import Bucket, Verdict
-from tputriage.pipeline import place
-from tputriage.pipeline.collecting import collect
+from tputriage.pipeline import collecting
+from tputriage.pipeline.place import workers
 from tputriage.store import open_store
-from tputriage.targets.seam import Answer, Job
-from tputriage.targets.worker import Worker
+from tputriage.targets.seam import Answer, Job, Runner, Target
 
 REPORTS = Path(__file__).parents[2] / "shared" / "data" / "reports"
 PHASES = {"???": "crash"}
@@ -42,115 +43,29 @@ CAUSE_SHOWN = 60
 SHOWN = ("id", "count", "verdict", "title", "reason")  # of a bucket, on standard error
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a label's cause asks of the verdict: its kind, and words of the bucket or the reason that name the cause."""
-
-    cause: str
-    verdicts: tuple[str, ...]
-    words: str  # pattern over "family operator title reason"
-    why: str
+RUNS: Counter[str] = Counter()  # runs asked of each target
 
 
-EXPECTED = (
-    Expected("hub-offline", ("infra",), r"^offline ", "fails on CPU alike, for want of a network: no bug of anybody's"),
-    Expected(
-        "emulator:tpu_custom_call(sdpa)",
-        ("infra",),
-        r"tpu_custom_call",
-        "the attention kernel is TPU code, which a CPU plugin cannot have: it says nothing about a TPU",
-    ),
-    Expected(
-        "emulator:unknown-device-kind(inductor memory)",
-        ("infra",),
-        r"^emulator-api ",
-        "inductor asks the plugin how much memory the device has, which a real TPU answers",
-    ),
-    Expected("groupnorm-channels_last-view", ("tpu-only",), r" view\b", "one bug of group_norm, at several shapes"),
-    Expected(
-        "aten::mish.out-unimplemented",
-        ("tpu-only",),
-        r"aten::mish\b",
-        "a missing operator is torch_tpu's, also where CPU skips the test",
-    ),
-    Expected(
-        "error-message-wording(linear shape mismatch)",
-        ("tpu-only",),
-        r"^message-wording .*linear\(\)",
-        "torch_tpu words an error otherwise than torch: a difference of behaviour, and TorchTPU's",
-    ),
-    Expected(
-        "rms_norm-symbolic-numel(dynamo)",
-        ("tpu-only",),
-        r"rms_norm",
-        "torch_tpu's rms_norm asks a symbolic shape for its size, so no torch.compile(dynamic=True) works",
-    ),
-    Expected(
-        "tpu-tensorimpl-shallow-copy-incompatible",
-        ("tpu-only",),
-        r"set_data.*incompatible tensor type",
-        "torch's own call refuses the device's tensors",
-    ),
-    Expected(
-        "crash:inplace-overlapping-view-CHECK",
-        ("tpu-only",),
-        r"^crash-check .*in-place operations on overlapping views",
-        "the process dies on tpu alone; a report of pytest-xdist has no words of it, its rerun names the failed check",
-    ),
-    Expected(
-        "library:diffusers-group-offload-streams-cuda-xpu-only",
-        ("suite",),
-        r"group_offloading\.py:\d+: raise ValueError",
-        "the library's own check knows two devices, and raises before any operator of torch_tpu runs",
-    ),
-    Expected(
-        "library:diffusers-get_device-ignores-tpu",
-        ("suite",),
-        r"pipeline_utils\.py:\d+: raise RuntimeError",
-        "the library's default device ignores tpu, and its own check then finds no accelerator",
-    ),
-    Expected(
-        "expected-values-device-rng",
-        ("suite",),
-        r"it is randomness",
-        "the numbers written down in the test are those of another random stream: no wrong result",
-    ),
-)
-BY_CAUSE = {row.cause: row for row in EXPECTED}
+class Counting:
+    """A runner that passes everything on, and counts it."""
 
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
 
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """A difference that is ours to stand by, with the reason."""
+    @property
+    def target(self) -> Target:
+        return self._runner.target
 
-    cause: str
-    verdict: str
-    words: str
-    why: str
-
-
-EXPLAINED = (
-    Explained(
-        "emulator:tpu_custom_call(sdpa)",
-        "not-reproduced",
-        r"^secondary .*\bpasses on emulator\b",
-        "our emulator runs attention without the TPU's kernels; it is given them only where the report itself says that"
-        " its run had them, since what it then fails with says nothing of a run on a TPU",
-    ),
-)
-# What an outcome in the CPU report rules out: a test that passed there does not fail everywhere.
-RULED_OUT = {"passed": ("everywhere",), "xpassed": ("everywhere",), "failed": ("tpu-only", "suite")}
-
-
-class Counted(Worker):
-    """A worker that counts what it is asked."""
-
-    runs: ClassVar[Counter[str]] = Counter()
-
-    def ask(self, jobs: Sequence[Job] | Iterator[Job]) -> Iterator[Answer]:
-        for answer in super().ask(jobs):
-            self.runs[self.target.name] += 1
+    def ask(self, jobs: Iterable[Job]) -> Iterator[Answer]:
+        for answer in self._runner.ask(jobs):
+            RUNS[self.target.name] += 1
             yield answer
+
+
+@contextmanager
+def counted_workers(*where: Any) -> Iterator[tuple[Runner, Runner]]:
+    with workers(*where) as (device, reference):
+        yield Counting(device), Counting(reference)
 
 
 @dataclass(slots=True)
@@ -180,7 +95,7 @@ def main() -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"  # as in the reports: what needs the hub fails, and fails fast
     sources = [str(options.suite.resolve() / folder) for folder in ("src", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join([*sources, *filter(None, [os.environ.get("PYTHONPATH")])])
-    place.Worker = Counted  # type: ignore[misc]
+    collecting.workers = counted_workers
     scores = Scores()
     for name in options.only or wanted:
         score_report(scores, name, wanted.get(name, {}), options)
@@ -216,7 +131,7 @@ def score_report(
     if not tests or not all((options.suite / test).is_file() for test in tests):
         print(f"{name}: skipped, its tests are not in this suite", file=sys.stderr)
         return
-    Counted.runs.clear()
+    RUNS.clear()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         judged = dict(judge_all(path, Path(folder), options))
@@ -233,8 +148,11 @@ def score_report(
     for line in lines:
         print(*line, sep=" | ", file=sys.stderr, flush=True)
     scores.rows += lines
-    device, reference = (sum(Counted.runs[name] for name in names) for names in (("tpu", "emulator"), ("cpu",)))
-    scores.reports[name] = {"device_runs": device, "cpu_runs": reference, "seconds": round(seconds, 1)}
+    scores.reports[name] = {
+        "device_runs": RUNS.total() - RUNS["cpu"],
+        "cpu_runs": RUNS["cpu"],
+        "seconds": round(seconds, 1),
+    }
     print(name, scores.reports[name], file=sys.stderr, flush=True)
 
 
@@ -242,7 +160,7 @@ def judge_all(
     path: Path, store: Path, options: argparse.Namespace
 ) -> Iterator[tuple[tuple[str, str], tuple[Bucket, Verdict]]]:
     """((test, phase), (its bucket, the verdict)) of each failure, as `collect` leaves them in the store."""
-    done = collect(
+    done = collecting.collect(
         reports=[path],
         rerun=True,
         again=False,
