@@ -42,7 +42,7 @@ def found(device_rule, reference_rule=lambda source: None):
 def test_the_layout_that_decides_comes_first():
     result, _, _ = found(lambda source: MESSAGE if "channels_last" in source else None)
     assert result.statement.startswith(
-        "fails for channels_last input, passes for contiguous input, transposed input or input sliced by [..., ::2];"
+        "fails for channels_last input, passes for contiguous, transposed or sliced ([..., ::2]) input;"
     )
 
 
@@ -80,7 +80,7 @@ def test_nothing_known_says_nothing():
 
 def test_two_names_are_joined_by_or():
     known = [("size", "0", "pass"), ("size", "1", "pass"), ("size", "8", "fail")]
-    assert statement(known) == "fails for 8, passes for 0 or 1"
+    assert statement(known) == "fails for size 8, passes for size 0 or 1"
 
 
 def test_an_axis_with_another_error_is_not_said_to_make_no_difference():

@@ -97,6 +97,8 @@ def _scalar(value: Any) -> Any:
         parts = (value.start, value.stop, value.step)
         plain = all(part is None or type(part) is int for part in parts)
         return {"is": "slice", "items": list(parts)} if plain else _opaque(value)
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        return describe(value.item(), Tensors())
     return {"is": "name", "text": "..."} if value is Ellipsis else _opaque(value)
 
 

@@ -41,13 +41,13 @@ class Elsewhere:
         self.count += 1
         originals = tensors_in((list(args), dict(kwargs)))
         copies = self._copies(originals)
-        before = {key: copy._version for key, copy in copies.items()}
+        before = {key: _version(copy) for key, copy in copies.items()}
         moved, named = mapped((list(args), dict(kwargs)), lambda leaf: self._there(leaf, copies))
         result = func(*moved, **named)
         back = {id(copies[id(tensor)]): tensor for tensor in originals}
         for tensor in originals:
             copy = copies[id(tensor)]
-            if copy is not tensor and copy._version != before[id(tensor)]:
+            if copy is not tensor and (_version(copy) != before[id(tensor)] or _version(copy) < 0):
                 with torch.no_grad():
                     tensor.copy_(copy)
         return mapped(result, lambda leaf: self._home(leaf, back))
@@ -74,6 +74,11 @@ class Elsewhere:
         if not isinstance(leaf, torch.Tensor):
             return leaf
         return back[id(leaf)] if id(leaf) in back else leaf.to(self.device)
+
+
+def _version(tensor: Any) -> int:
+    """How often it was changed in place; -1 where nobody counts: then it is always taken for changed."""
+    return -1 if tensor.is_inference() else int(tensor._version)
 
 
 class _FunctionMode(TorchFunctionMode):

@@ -21,18 +21,18 @@ COMPLEX_DTYPES = ("complex64", "complex128")
 WHOLE_DTYPES = ("int64", "int32", "uint8", "float32")  # of a call on one tensor of whole numbers
 SIZES = (0, 1, 8)
 AXES = ("dtype", "layout", "size", "gradient", "mode")
-# How each axis is spoken of: what stands before its values, and how it is named where it makes no difference.
-BEFORE = {"dtype": "for ", "layout": "for ", "size": "for "}
+# How each axis is spoken of: what stands around its values, and how it is named where it makes no difference.
+AROUND = {"dtype": ("for ", ""), "layout": ("for ", " input"), "size": ("for size ", "")}
 ALIKE = {"gradient": "with and without requires_grad", "mode": "eager and compiled"}
 NAMED = {"mode": "compiling"}
 WORDS = {
-    Way.CONTIGUOUS: "contiguous input",
-    Way.PERMUTED: "permuted input",
-    Way.EXPANDED: "expanded input",
-    Way.SLICED: "input sliced by [..., ::2]",
-    Way.CUT: "input cut off by [..., :-1]",
-    Way.OFFSET: "input with a storage offset",
-    Way.RAW: "input of such strides",
+    Way.CONTIGUOUS: "contiguous",
+    Way.PERMUTED: "permuted",
+    Way.EXPANDED: "expanded",
+    Way.SLICED: "sliced ([..., ::2])",
+    Way.CUT: "cut ([..., :-1])",
+    Way.OFFSET: "offset ([1:])",
+    Way.RAW: "strided",
 }
 LEFT_OUT = ""
 
@@ -123,9 +123,9 @@ def _layouts(call: Call) -> Iterator[Variation]:
     rank = max(len(tensor.dims) for tensor in shown)
     layouts = {WORDS[Way.CONTIGUOUS]: CONTIGUOUS}
     if rank == 4:
-        layouts["channels_last input"] = Layout(Way.PERMUTED, (0, 2, 3, 1))
+        layouts["channels_last"] = Layout(Way.PERMUTED, (0, 2, 3, 1))
     if rank >= 2:
-        layouts["transposed input"] = Layout(Way.PERMUTED, (*range(rank - 2), rank - 1, rank - 2))
+        layouts["transposed"] = Layout(Way.PERMUTED, (*range(rank - 2), rank - 1, rank - 2))
     if rank >= 1:
         layouts[WORDS[Way.SLICED]] = Layout(Way.SLICED, step=2)
     own = next((tensor.layout for tensor in shown if len(tensor.dims) == rank), CONTIGUOUS)
@@ -149,20 +149,16 @@ def _sizes(call: Call) -> Iterator[Variation]:
     if not known:
         return
     if known[0] not in SIZES:
-        yield Variation("size", _size(known[0]), call)
+        yield Variation("size", str(known[0]), call)
     for size in SIZES:
         for new in (dict.fromkeys(known, size), {known[0]: size}):
-            yield Variation("size", _size(size), _with_values(resized(call, new), call))
+            yield Variation("size", str(size), _with_values(resized(call, new), call))
 
 
 def _with_values(call: Call, original: Call) -> Call:
     """Tensors whose values decide stay as they were."""
     kept = {tensor.id: tensor for tensor in original.tensors if tensor.fill is Fill.VALUES}
     return mapped(call, lambda tensor: kept.get(tensor.id, tensor))
-
-
-def _size(size: int) -> str:
-    return f"sizes of {size}" if size else "empty input"
 
 
 def _with_gradient(grows: bool) -> Callable[[Tensor], Tensor]:
@@ -218,10 +214,10 @@ def statement(known: Sequence[tuple[str, str, str]]) -> str:
 
 
 def _decides(axis: str, by_outcome: Mapping[str, Sequence[str]]) -> str:
-    before = BEFORE.get(axis, "")
-    verbs = (("fail", "fails ", "or"), ("pass", "passes ", "or"), ("other", "stops at another error ", "or"))
-    parts = [verb + before + _joined(by_outcome[said], word) for said, verb, word in verbs if by_outcome[said]]
-    return ", ".join(parts)
+    before, after = AROUND.get(axis, ("", ""))
+    verbs = {"fail": "fails", "pass": "passes", "other": "stops at another error"}
+    told = ((verb, _joined(by_outcome[said], "or")) for said, verb in verbs.items() if by_outcome[said])
+    return ", ".join(f"{verb} {before}{values}{after}" for verb, values in told)
 
 
 def _always(axes: Sequence[str]) -> str:
