@@ -81,25 +81,28 @@ def _container(value: Any, inner: Callable[[Any], Any]) -> Any:
 
 
 def _scalar(value: Any) -> Any:
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else {"is": "float", "text": str(float(value))}
     if isinstance(value, int):  # an enum or another subclass: its number does
         return int(value)
     if isinstance(value, complex):
         return {"is": "complex", "text": str(complex(value))}
-    if isinstance(value, torch.device):
-        return {"is": "device", "text": value.type}
-    if isinstance(value, torch.Generator):
-        return {"is": "generator", "text": value.device.type}
-    if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
-        return {"is": "name", "text": str(value)}
     if isinstance(value, slice):
         parts = (value.start, value.stop, value.step)
         plain = all(part is None or type(part) is int for part in parts)
         return {"is": "slice", "items": list(parts)} if plain else _opaque(value)
-    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
-        return describe(value.item(), Tensors())
-    return {"is": "name", "text": "..."} if value is Ellipsis else _opaque(value)
+    return {"is": "name", "text": "..."} if value is Ellipsis else _torch_value(value)
+
+
+def _torch_value(value: Any) -> Any:
+    if isinstance(value, torch.device):
+        return {"is": "device", "text": value.type}
+    if isinstance(value, torch.Generator):
+        return {"is": "generator", "text": value.device.type}
+    named = isinstance(value, (torch.dtype, torch.layout, torch.memory_format))
+    return {"is": "name", "text": str(value)} if named else _opaque(value)
 
 
 def _opaque(value: Any) -> dict[str, Any]:
