@@ -24,7 +24,7 @@ from tputriage.pipeline.second import is_second, keep_second, settle_second
 from tputriage.pipeline.views import minimized_view
 from tputriage.signatures import regroup
 from tputriage.store import Store, open_store
-from tputriage.targets.fresh import run_script
+from tputriage.targets.fresh import end_running, run_script
 from tputriage.targets.seam import Runner, Target
 
 Chosen = tuple[Dossier, str]  # a bucket and the test to shrink
@@ -211,11 +211,16 @@ def run_on_both(place: Place, path: Path) -> tuple[list[Run], list[Run]]:
 
     at_once = place.device.slots > 1 and not place.device.chips  # a chip is taken by one process at a time
     with ThreadPoolExecutor(max_workers=place.device.slots + 1) as pool:
-        reference = pool.submit(once, place.reference)
-        device = list(pool.map(once, [place.device] * VERIFICATIONS)) if at_once else None
-        runs = (
-            [run for part in device for run in part]
-            if device
-            else run_script(place.device, path, limit_s=limit_s, times=VERIFICATIONS)
-        )
-        return runs, reference.result()
+        try:
+            reference = pool.submit(once, place.reference)
+            device = list(pool.map(once, [place.device] * VERIFICATIONS)) if at_once else None
+            runs = (
+                [run for part in device for run in part]
+                if device
+                else run_script(place.device, path, limit_s=limit_s, times=VERIFICATIONS)
+            )
+            return runs, reference.result()
+        except BaseException:  # Ctrl-C: the threads would wait for their scripts to end
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_running()
+            raise

@@ -24,6 +24,7 @@ from tputriage.targets.seam import Target
 
 ENTRY = Path(__file__).parent.parent / "inside" / "main.py"
 LAST_WORDS = 16_000
+_running: set[int] = set()  # process groups of scripts under way, whichever thread waits for them
 START_S = 60.0  # importing torch and torch_tpu on a busy machine; comes on top of the script's own limit
 
 
@@ -40,6 +41,13 @@ def run_script(target: Target, path: Path, *, limit_s: float, times: int = 1, st
     finally:
         if hold:
             hold.release()
+
+
+def end_running() -> None:
+    """Ends the scripts that other threads wait for: an interrupt reaches the main thread alone."""
+    for pid in tuple(_running):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
 
 
 def launch(
@@ -134,11 +142,13 @@ def _end_of(file: BinaryIO) -> str:
 
 def _wait(process: subprocess.Popen[bytes], limit_s: float) -> int | None:
     """The exit code; None where the limit came first. The whole process group is gone afterwards."""
+    _running.add(process.pid)
     try:
         return process.wait(limit_s)
     except subprocess.TimeoutExpired:
         return None
     finally:
+        _running.discard(process.pid)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
