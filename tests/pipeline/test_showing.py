@@ -22,7 +22,7 @@ def folder(tmp_path):
     other = a_failure(test_id="tests/b.py::test_row")
     buckets = [a_bucket(*failures), a_bucket(other, bucket_id="b9876543210", key="f" * 16)]
     with open_store(tmp_path / "store") as store:
-        store.add_report(a_report(*failures, other), "suite", buckets)
+        store.add_report(a_report(*failures, other, outcomes={"passed": 1, "failed": 3}), "suite", buckets)
         run = Run(TESTS[0], "emulator", Outcome.FAILED, command="tputriage run -m pytest it")
         store.save_verdict(buckets[0].id, Verdict(VerdictKind.TPU_ONLY, "fails", runs=(run,) * 8))
     return tmp_path / "store"
@@ -87,3 +87,14 @@ def test_the_issue_is_shown_as_it_was_last_seen(folder):
     assert done.data["issue"] == 7
     assert "issue #7: closed as completed, labels: bug; as seen on 2001-09-09 01:46 UTC" in printed(done.view)
     assert [row["state"] for row in show(item=None, store=folder, quiet=True).data["buckets"]] == ["fixed", ""]
+
+
+def test_the_overview_starts_with_the_pages_numbers(folder):
+    done = show(item=None, store=folder, quiet=True)
+    lines = printed(done.view)
+    assert lines[0].startswith("suite: 25.0% pass, 1 passed, 3 failed, 0 skipped")
+    assert lines[1:3] == [
+        "2 buckets of 3 failing tests: 1 tpu-only, 1 undecided",
+        "0 reported, 0 open, 0 fixed; 1 to report",
+    ]
+    assert (done.data["waiting"], done.data["runs"][0]["pass_rate"]) == (1, 0.25)

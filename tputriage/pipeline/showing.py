@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import msgspec
 from rich.console import RenderableType
 
 from tputriage.console import Done, plural, table, visible
-from tputriage.dashboard import Links, issue_in_words, issue_of
+from tputriage.dashboard import Board, Links, board_of, issue_in_words, issue_of
 from tputriage.dashboard.numbers import day_of, state_of, versions_in_words
 from tputriage.model import Bucket, Dossier, Repro, Run, Sighting, Verdict, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
@@ -29,7 +29,7 @@ def show(*, item: str | None, store: Path, quiet: bool) -> Done:
     with open_store(store, create=False) as opened:
         dossiers = opened.dossiers()
         if item is None:
-            return _overview(dossiers, Links(states=issue_states(opened)))
+            return _overview(dossiers, opened.reports(), Links(states=issue_states(opened)))
         dossier, test = find_bucket(opened, dossiers, item)
         links = Links(states=issue_states(opened))
     one_test = test if item != dossier.bucket.id else ""
@@ -72,7 +72,7 @@ def _explained(dossier: Dossier, said: Explanation, neighbour: Neighbour | None)
     return tuple(parts)
 
 
-def _overview(dossiers: Sequence[Dossier], links: Links) -> Done:
+def _overview(dossiers: Sequence[Dossier], reports: Sequence[Mapping[str, Any]], links: Links) -> Done:
     rows = [
         {
             "id": item.bucket.id,
@@ -101,7 +101,28 @@ def _overview(dossiers: Sequence[Dossier], links: Links) -> Done:
         ),
         right=("tests",),
     )
-    return Done({"buckets": rows}, (listing if rows else "no failure is stored",))
+    board = board_of(dossiers, reports, links)
+    counts = {name: getattr(board, name) for name in ("reported", "open", "fixed", "waiting")}
+    runs = [
+        {"suite": run.suite, "pass_rate": run.rate, "passed": run.passed, "failed": run.failed} for run in board.newest
+    ]
+    view: list[RenderableType] = [*_numbers(board)]
+    view += ["", listing] if rows else ["no failure is stored"]
+    return Done({"runs": runs, **counts, "buckets": rows}, tuple(view))
+
+
+def _numbers(board: Board) -> list[str]:
+    """The numbers that the page has on top: the last run of each suite, and what became of the bugs."""
+    lines = []
+    for run in board.newest:
+        rate = run.percent if run.rate is None else f"{run.percent} pass"
+        counts = f"{run.passed} passed, {run.failed} failed, {run.rest} skipped"
+        lines += [f"{visible(run.suite)}: {rate}, {counts}" + (f"; {run.day} UTC" if run.day else "")]
+    kinds = ", ".join(f"{row.buckets} {row.kind}" for row in board.verdicts)
+    if not kinds:
+        return lines
+    became = f"{board.reported} reported, {board.open} open, {board.fixed} fixed; {board.waiting} to report"
+    return [*lines, f"{plural(board.buckets, 'bucket')} of {plural(board.tests, 'failing test')}: {kinds}", became]
 
 
 def _json(dossier: Dossier) -> dict[str, Any]:
