@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     switch = options.device_env or ("MINISUITE_TEST_DEVICE" if options.suite == FIXTURES else None)
     place = find_place(options.suite.resolve(), target="emulator", python=options.python, device_env=switch)
-    tests = listed(options.tests) or [str(path) for path in sorted(options.suite.rglob("test_*.py"))]
+    tests = listed(options.tests, options.suite) or [str(path) for path in sorted(options.suite.rglob("test_*.py"))]
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measured(place, tests, options.keep or Path(folder), options.budget))
     figures = summary(rows)
@@ -71,13 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0 if goals_met(figures) else 1
 
 
-def listed(given: Sequence[str]) -> list[str]:
-    """The ids, those of a file in its place."""
+def listed(given: Sequence[str], suite: Path) -> list[str]:
+    """The ids, those of a file in its place where their own file is in the suite."""
     found: list[str] = []
     for item in given:
         text = Path(item).read_text("utf-8").splitlines() if Path(item).is_file() and "::" not in item else [item]
         found += [line for line in (part.partition(" #")[0].strip() for part in text) if line and line[0] != "#"]
-    return found
+    return [item for item in found if (suite / item.partition("::")[0]).exists()]
 
 
 def measured(place: Place, tests: Sequence[str], folder: Path, budget_s: float) -> Iterator[Row]:
