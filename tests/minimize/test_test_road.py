@@ -9,8 +9,8 @@ from tputriage.config import Settings
 from tputriage.errors import TargetError
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines
-from tputriage.minimize.test_road import take_test_road
-from tputriage.model import Failure, Level, Outcome, Phase
+from tputriage.minimize.test_road import said_by, take_test_road
+from tputriage.model import Failure, Frame, Level, Outcome, Phase
 from tputriage.signatures import sign
 from tputriage.targets import runs
 from tputriage.targets.catalogue import find_target
@@ -80,6 +80,19 @@ def test_a_test_ends_as_a_small_script(tmp_path):
 def test_the_draft_says_what_happens(tmp_path):
     road = a_road(tmp_path, lambda source: THE_BUG if "torch.median(" in source else None)
     assert road.draft.actual == "RuntimeError: operator 'aten::median' is not implemented for TPU"
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("no\nTraceback", "RuntimeError: no"),
+        ("", "RuntimeError: f()"),
+        ("-- Process 0 ended with the following error:\nTraceback\nKeyError: 'a'", "RuntimeError: KeyError: 'a'"),
+    ],
+)
+def test_a_failure_is_said_in_one_line(message, line):
+    frames = (Frame("repro.py", 1, "<module>", "f()"),)
+    assert said_by(Failure("t", Phase.CALL, Outcome.FAILED, "RuntimeError", message, frames=frames)) == line
 
 
 @pytest.mark.parametrize(

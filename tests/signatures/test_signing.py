@@ -273,3 +273,13 @@ def test_a_bare_assert_outside_pytest_is_known_by_its_expression():
 def test_an_asserted_expression_is_the_same_in_other_quotes_and_on_fewer_lines(written, script, same):
     wanted = sign(asserting("assert False", "test_a", written))
     assert same_bug(wanted, asserting("", "<module>", script, "repro.py")) is same
+
+
+def test_an_error_in_a_spawned_process_is_that_error():
+    cause = "cannot re-initialize TPU in a forked subprocess"
+    trace = (
+        f'Traceback (most recent call last):\n  File "spawn.py", line 87, in _wrap\n    fn(i)\nRuntimeError: {cause}'
+    )
+    said = f"\n\n-- Process 0 terminated with the following error:\n{trace}"
+    signed = sign(failing(said, "torch.multiprocessing.spawn.ProcessRaisedException"))
+    assert (signed.exception, signed.template) == ("RuntimeError", cause)

@@ -80,9 +80,13 @@ def _draft(source: str, failure: Failure | None, oracle: Interesting) -> Draft:
 
 
 def said_by(failure: Failure) -> str:
-    """The failure in one line: its first, or where a bare assert says nothing, the line that it stands on."""
+    """The failure in one line: its first, or where a bare assert says nothing, the line that it stands on.
+
+    A first line that only announces another error, as of a process that torch spawned, gives way to the last.
+    """
     line = failure.frames[-1].text if failure.frames else ""
-    first = next(iter(failure.message.strip().splitlines()), line)
+    lines = failure.message.strip().splitlines() or [line]
+    first = lines[-1] if lines[0].endswith("error:") else lines[0]
     return f"{failure.exception}: {first}" if failure.exception else first
 
 

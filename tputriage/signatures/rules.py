@@ -232,6 +232,10 @@ WRAPPERS = (
     ("InternalTorchDynamoError: ", re.compile(r"\AInternalTorchDynamoError: (?:([\w.]+): )")),
     ("he original exception", re.compile(r"[Tt]he original exception(?: was)?:?\s*(?:([\w.]+): )")),
     (
+        "terminated with the following error:",
+        re.compile(r"-- Process \d+ terminated with the following error:\n(?s:.*)\n(?:([\w.]*(?:Error|Exception)): )"),
+    ),
+    (
         "Caught ",
         re.compile(
             r"\ACaught [\w.]+ in (?:replica|DataLoader worker)[^\n]*\n(?s:.*)\n(?:([\w.]*(?:Error|Exception)): )"
