@@ -102,7 +102,7 @@ class Answering:
 def test_ties_are_named_and_no_departure():
     found = compare_calls("t", Answering(open=["torch.topk"]), 1.0)
     assert found.departures == ()
-    assert found.reason == "torch.topk differs only in the order among equal elements, which torch leaves open"
+    assert found.reason == "torch.topk differs only in what torch leaves open: the order of equals, the sign of vectors"
 
 
 def test_rounding_that_adds_up_names_the_call_that_adds_most():

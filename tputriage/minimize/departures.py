@@ -71,7 +71,9 @@ def _departures(value: Mapping[str, Any], device: str) -> Iterator[Departure]:
 def _nothing(value: Mapping[str, Any]) -> str:
     compared, left_open = value["compared"], value["open"]
     if left_open:
-        return f"{', '.join(left_open)} differs only in the order among equal elements, which torch leaves open"
+        return (
+            f"{', '.join(left_open)} differs only in what torch leaves open: the order of equals, the sign of vectors"
+        )
     if value["random"]:
         return f"{', '.join(value['random'])} draws random numbers or hands out unwritten memory; all else agrees"
     name, largest = value["largest"]
