@@ -65,6 +65,19 @@ def test_what_is_known_already_is_not_stored_twice(store):
     assert second(store) is None
 
 
+@pytest.mark.parametrize(
+    ("message", "moved"),
+    [
+        ("linear(): all tensors must be on the same device but tensor 0 is on tpu:0 and tensor 1 on cpu", "torch.exp"),
+        ("Expected a 'cpu' device type for generator but found 'tpu'", "torch.poisson"),
+        ("operator 'aten::kthvalue.values' is not implemented for TPU", "torch.Tensor.data.__set__"),
+    ],
+)
+def test_what_the_move_itself_leads_to_is_no_finding(store, message, moved):
+    failure = Failure(TEST, Phase.CALL, Outcome.FAILED, "RuntimeError", message)
+    assert keep_second(store, failure, moved, "b1") is None
+
+
 def test_without_a_repro_nothing_is_decided(store):
     bucket = second(store)
     settle_second(store, Repro(bucket.id, TEST, ReproStatus.NOT_REPRODUCED, Level.OP), "torch.median", "b1")

@@ -93,6 +93,8 @@ def take_op_road(
         runs += more
     if suspect is not None:
         shown = _show_error(trip, suspect)
+        if shown is None and elsewhere:
+            return Road(None, "behind a call that is done on CPU it has no call of its own that fails", runs)
         if shown is None:
             return _trace(trip, suspect, runs)
         reason = ""
@@ -117,6 +119,8 @@ def _show_error(trip: Trip, suspect: Suspect) -> Shown | None:
         return script_of(call, device)
 
     for call, level in _calls(suspect, device):
+        if trip.elsewhere and len({tensor.on_device for tensor in call.tensors}) > 1:
+            return None  # a tensor stayed where an earlier call was done: no fault of the device's
         shrink = Shrink(write, oracle, on_better=trip.on_better)
         if _shrunk(trip, shrink, call):
             actual = _actual(suspect.failure)

@@ -7,6 +7,7 @@ cause again: the bucket is minimized here, with that call still on CPU, or not a
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 
 from tputriage.model import Bucket, Dossier, Failure, Report, Repro, ReproStatus, Verdict, VerdictKind
@@ -14,10 +15,14 @@ from tputriage.signatures import group, spoken
 from tputriage.store import COUNTERFACTUAL, Store
 
 SEEN = "done on CPU"
+# What a call done elsewhere may leave behind: a tensor that stayed there, which a later call refuses.
+MIXED = re.compile(r"same device|different device|to be on |device type|is on cpu|on cpu and |got cpu|found cpu", re.I)
 
 
 def keep_second(store: Store, failure: Failure, moved: str, first: str) -> Bucket | None:
-    """The bucket of what bucket `first`'s test stops at with `moved` on CPU; None where that is known already."""
+    """The bucket of what bucket `first`'s test stops at with `moved` on CPU; None if known, or our own doing."""
+    if moved.endswith("__set__") or MIXED.search(failure.message):
+        return None
     known = store.known_keys()
     (bucket,) = group([failure], known)
     if bucket.id in known.values():
