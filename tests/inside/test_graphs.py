@@ -60,6 +60,12 @@ def test_random():
     assert (torch.compile(f, backend="eager")(torch.ones(3)) == 0).all()
 
 
+def test_inference():
+    layer = torch.nn.Linear(3, 3)
+    with torch.no_grad():
+        torch.compile(lambda x: torch.sigmoid(layer(x)), backend="no_sigmoid")(torch.ones(2, 3))
+
+
 def test_no_graph():
     @torch.compile(backend="eager", fullgraph=True)
     def f(x):
@@ -107,6 +113,11 @@ def test_the_error_and_the_backend_are_told(graph_of):
     assert (trouble["kind"], trouble["stage"]) == ("raised", "call")
     assert "no lowering for sigmoid" in trouble["message"]
     assert trouble["options"] == {"backend": "no_sigmoid"}
+
+
+def test_a_graph_compiled_for_inference_stays_without_gradients(graph_of):
+    (call,) = [call for call in graph_of("test_inference")["trouble"]["calls"] if call["name"]]
+    assert not call["args"][0]["requires_grad"]
 
 
 def test_wrong_numbers_are_found_beside_the_eager_graph(graph_of):

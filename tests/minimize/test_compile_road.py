@@ -13,7 +13,7 @@ from tputriage.model import Failure, Frame, Outcome, Phase
 from tputriage.signatures import sign
 from tputriage.targets import runs
 from tputriage.targets.catalogue import find_target
-from tputriage.targets.seam import Answer, Ended, Job
+from tputriage.targets.seam import Answer, Ended, Job, Target
 from tputriage.targets.worker import Worker
 
 SUITE = """
@@ -92,6 +92,36 @@ def test_a_failure_whose_frames_are_dynamos_perhaps_needs_it():
 
 def test_any_other_failure_costs_no_run():
     assert compile_seen([FAILURE], {"no-compile": "fails alike"}) is Seen.NO
+
+
+class Outcomes:
+    """A device on which every test ends in one way."""
+
+    target = Target("emulator", "tpu", "python")
+
+    def __init__(self, outcome, failure=None):
+        self.value = {"outcome": outcome, "failures": [failure] if failure else [], "duration_s": 0.1}
+
+    def ask(self, jobs):
+        yield from (Answer(job, Ended.DONE, self.value, 0.1) for job in jobs)
+
+
+def record(message, outcome="failed"):
+    known = {"test_id": "t.py::t", "phase": "call", "frames": [], "text": "", "causes": []}
+    return known | {"outcome": outcome, "exception": "RuntimeError", "message": message}
+
+
+@pytest.mark.parametrize(
+    ("device", "needed"),
+    [
+        (Outcomes("passed"), True),
+        (Outcomes("failed", record("no such kernel")), False),
+        (Outcomes("failed", record("another cause of another kind")), True),
+        (Outcomes("unavailable", record("no such test", "unavailable")), False),
+    ],
+)
+def test_compiling_is_needed_where_the_failure_is_gone_without(device, needed):
+    assert needs_compile("t.py::t", sign(FAILURE), device, 60.0) is needed
 
 
 class Listener:

@@ -91,7 +91,10 @@ class Graphs:
         if len(self.kept) >= MOST_GRAPHS or self._bytes > MOST_BYTES:
             return None
         same = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
-        self.kept.append(Kept(same, fresh(inputs, parameters=False), _options(output, self.device)))
+        given = fresh(inputs, parameters=False)
+        if not torch.is_grad_enabled():  # compiled for inference, and to be compiled so again
+            given = [item.detach() if isinstance(item, torch.Tensor) else item for item in given]
+        self.kept.append(Kept(same, given, _options(output, self.device)))
         return self.kept[-1]
 
     def in_trouble(self, deadline_s: float) -> tuple[Kept, Trouble] | None:
