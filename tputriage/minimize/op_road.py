@@ -91,13 +91,13 @@ def take_op_road(
     if found.crashed:
         suspect, more = find_crash(test_id, wanted, device, limit_s)
         runs += more
+    reason = "behind a call that is done on CPU no other call fails alone"
     if suspect is not None:
         shown = _show_error(trip, suspect)
-        if shown is None and elsewhere:
-            return Road(None, "behind a call that is done on CPU it has no call of its own that fails", runs)
-        if shown is None:
+        if shown is None and not elsewhere:
             return _trace(trip, suspect, runs)
-        reason = ""
+    elif elsewhere:
+        return Road(None, found.reason or reason, runs)
     else:
         say("op road: comparing every call with CPU")
         compared = compare_calls(test_id, device, limit_s)
