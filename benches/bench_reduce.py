@@ -23,7 +23,7 @@ from reduce_oracle import BenchOracle, Server, normalised
 
 from tputriage.config import Settings
 from tputriage.errors import TriageError
-from tputriage.minimize.device_argument import argued, defaulted
+from tputriage.minimize.device_argument import argued, as_given, defaulted
 from tputriage.minimize.flatten import flatten
 from tputriage.minimize.measure import code_lines
 from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
@@ -110,7 +110,7 @@ def ours(source, oracle):
         oracle.runs += 1
 
     start = argued(source, "tpu")
-    asking = Told(oracle)
+    asking = Told(oracle, source)
     reduce_source(start, asking, trace=tracer(oracle.device, limit_s=60, counted=counted))
     return "stopped" if oracle.exhausted else "ended"
 
@@ -118,15 +118,15 @@ def ours(source, oracle):
 class Told:
     """The bench's oracle runs scripts without an argument."""
 
-    def __init__(self, oracle):
-        self.oracle = oracle
+    def __init__(self, oracle, given):
+        self.oracle, self.given = oracle, given
 
     @property
     def exhausted(self):
         return self.oracle.exhausted
 
     def __call__(self, source):
-        return self.oracle(defaulted(source, "tpu"))
+        return self.oracle(as_given(source, "tpu", self.given))
 
 
 def theirs(rival, python, source, oracle, *, options):
@@ -168,9 +168,12 @@ def by_roads(source, wanted, options):
 
 
 def started(stack, options):
-    """(device, reference), ended with the stack."""
+    """(device, reference), ended with the stack; what the scripts import is imported before they run."""
     settings = Settings(python=options.python)
-    return [stack.enter_context(Worker(find_target(name, settings))) for name in ("emulator", "cpu")]
+    scripts = sorted(options.scripts.glob("*.py")) if options.scripts else []
+    preload = [line for path in scripts for line in runs.imports_of(path.read_text("utf-8"))]
+    targets = [find_target(name, settings) for name in ("emulator", "cpu")]
+    return [stack.enter_context(Worker(target, preload=preload)) for target in targets]
 
 
 def once(source, runner):

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tputriage.minimize.device_argument import argued, defaulted
+from tputriage.minimize.device_argument import argued, as_given, defaulted
 
 FULL = 'sys.argv[1] if len(sys.argv) > 1 else "tpu"'
 
@@ -37,3 +37,14 @@ def test_people_need_not_give_the_argument():
 def test_giving_the_default_twice_changes_nothing():
     once = defaulted("import sys\nD = sys.argv[1]\n", "tpu")
     assert defaulted(once, "tpu") == once
+
+
+def test_a_script_that_named_its_device_gets_it_back_by_name():
+    assert as_given("import sys\nimport a\nD = sys.argv[1]\na.f(D)\n", "tpu", 'D = "tpu"\n') == (
+        'import a\nD = "tpu"\na.f(D)\n'
+    )
+
+
+def test_a_script_that_took_an_argument_still_does():
+    source = "import sys\nD = sys.argv[1]\nf(D)\n"
+    assert as_given(source, "tpu", source) == defaulted(source, "tpu")

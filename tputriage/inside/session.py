@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
@@ -34,6 +35,7 @@ class Session:
     scratch: str  # a folder for the children's temporary folders
     switch: str  # the variable that tells the suite its device; scripts run without it, "" where there is none
     redirect: str  # the device's name that the suite has hard-coded, to be redirected to `device`; "" for none
+    preload: list[str]  # import statements that scripts will make, so that no child pays for them
     late: bool  # each child collects for itself: collecting this suite uses the device, which no fork survives
     items: dict[str, Any] = field(default_factory=dict)  # pytest items by node id, in collection order
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # collection failures by node id
@@ -60,6 +62,8 @@ def run(requests_fd: int, answers_fd: int) -> None:
             os._exit(0)
         serve_forever(session, requests, answers, {"tests": list(session.items)})
 
+    if not session.late:
+        _preload(session.preload)
     if session.files and not session.late:
         collect(session, session.files, serve)
     serve()
@@ -76,6 +80,13 @@ def _prepare(session: Session, answers: LineWriter) -> None:
     except BaseException as exc:
         answers.put({"refused": f"{record.type_name(exc)}: {record.message_of(exc)}"})
         os._exit(1)
+
+
+def _preload(statements: list[str]) -> None:
+    """What cannot be imported is the script's to report."""
+    for statement in statements:
+        with contextlib.suppress(BaseException):
+            exec(compile(statement, "preload", "exec"), {})
 
 
 def device_is_used() -> bool:

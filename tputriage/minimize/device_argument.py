@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from tputriage.minimize.reducing.sweeping import sweep
+
 ARGUMENT = "sys.argv[1]"
 
 
@@ -36,6 +38,14 @@ def defaulted(source: str, device: str) -> str:
         if id(node) not in kept:
             source = _replaced(source, node, full if id(node) in assigned else f"({full})")
     return source
+
+
+def as_given(source: str, device: str, given: str) -> str:
+    """The script told its device as the `given` one was: by its name, where that one has it in its text."""
+    places = [node for node in ast.walk(ast.parse(source)) if _is_argument(node)]
+    if ARGUMENT in given or len(places) != 1:
+        return defaulted(source, device)
+    return sweep(_replaced(source, places[0], f'"{device}"'))
 
 
 def with_import(source: str) -> str:

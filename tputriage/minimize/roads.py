@@ -39,6 +39,7 @@ class Case:
     on_progress: Callable[[str], None] = lambda said: None
     on_better: Callable[[str], None] = lambda source: None
     memory: Memory = field(default_factory=Memory)
+    asks: int = 1  # how often a script that passes is asked, where the failure is a flake: `interesting.asks_needed`
     elsewhere: tuple[str, ...] = ()  # calls done on CPU: the failure is one that the test comes to behind them
     compiles: Seen = Seen.NO  # whether torch.compile takes part in the failure
 
@@ -63,6 +64,7 @@ class Trip:
             case.reference,
             limit_s=case.limit_s,
             deadline_s=left * share,
+            asks=case.asks,
             memory=case.memory,
         )
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tputriage.errors import InputError, TriageError
-from tputriage.minimize.device_argument import argued, defaulted
+from tputriage.minimize.device_argument import argued, as_given
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
 from tputriage.minimize.reducing.sizes import parse
+from tputriage.minimize.tidying import tidy
 from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import sign
 from tputriage.targets import runs
@@ -63,10 +64,11 @@ def shrink_script(
     oracle.runs = 2
     trace = tracer(device, limit_s=limit_s, counted=lambda: count(oracle))
     found = reduce_source(
-        start, oracle, on_better=lambda better: on_better(defaulted(better, name)), seed=seed, trace=trace
+        start, oracle, on_better=lambda better: on_better(as_given(better, name, source)), seed=seed, trace=trace
     )
+    found = tidy(as_given(found, name, source))
     return Shrunk(
-        defaulted(found, name),
+        found,
         oracle.wanted,
         failure,
         oracle.runs,

@@ -102,10 +102,14 @@ def suite_folder(given: Path | None, settings_root: str, reported: str) -> Path:
 
 
 @contextmanager
-def workers(place: Place, test_ids: Sequence[str] = ()) -> Iterator[tuple[Runner, Runner]]:
-    """(device, reference): each with its workers, which collect the files of these tests, none where there are none."""
+def workers(place: Place, test_ids: Sequence[str] = (), preload: Sequence[str] = ()) -> Iterator[tuple[Runner, Runner]]:
+    """(device, reference): each with its workers, which collect the files of these tests, none where there are none.
+
+    `preload` are import statements of a script, made before it runs.
+    """
     files = files_of(test_ids, place.root) if place.root else ()
-    with _worker(place, place.device, files) as device, _worker(place, place.reference, files) as reference:
+    pair = (_worker(place, target, files, preload) for target in (place.device, place.reference))
+    with next(pair) as device, next(pair) as reference:
         yield device, reference
 
 
@@ -120,7 +124,7 @@ def beside(place: Place, test_ids: Sequence[str] = ()) -> Iterator[Runner | None
         yield runner
 
 
-def _worker(place: Place, target: Target, files: Sequence[str]) -> Pool:
+def _worker(place: Place, target: Target, files: Sequence[str], preload: Sequence[str] = ()) -> Pool:
     settings = place.settings
     return Pool(
         target,
@@ -131,6 +135,7 @@ def _worker(place: Place, target: Target, files: Sequence[str]) -> Pool:
         pytest_args=settings.pytest_args,
         several_chips=settings.several_chips,
         redirect=settings.redirect,
+        preload=preload,
     )
 
 

@@ -11,8 +11,10 @@ from typing import Any
 from tputriage.console import Done, plural, progress, stoppable
 from tputriage.errors import InputError
 from tputriage.minimize.measure import code_lines
+from tputriage.minimize.reducing.sizes import parse
 from tputriage.minimize.shrink_script import Shrunk, shrink_script
 from tputriage.pipeline.place import find_place, workers
+from tputriage.targets.runs import imports_of
 
 
 def shrink(
@@ -30,7 +32,7 @@ def shrink(
     best = [source]
     with (
         stoppable(lambda: _kept(target, best)),
-        workers(place) as (device, reference),
+        workers(place, preload=_imports(source)) as (device, reference),
         progress("shrinking", quiet=quiet) as step,
     ):
         step(0, 1, f"starting, {plural(code_lines(source), 'line')}", budget_s)
@@ -45,6 +47,11 @@ def shrink(
         )
     _write(target, found.source)
     return _answer(found, target, source)
+
+
+def _imports(source: str) -> tuple[str, ...]:
+    """None of a script that does not parse, which is said later."""
+    return imports_of(source) if parse(source) is not None else ()
 
 
 def _kept(target: Path, found: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,13 @@ def script_job(
 ) -> Job:
     """Runs a script that is told its device."""
     return Job("script", {"source": source, "argv": [device], "name": name}, limit_s, dict(knobs or {}))
+
+
+def imports_of(source: str) -> tuple[str, ...]:
+    """A script's import statements, for a worker to make before it forks: a model library takes seconds."""
+    nodes = ast.parse(source).body
+    found = (node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0))
+    return tuple(ast.unparse(node) for node in found)
 
 
 def run_of(answer: Answer, target: Target) -> Run:

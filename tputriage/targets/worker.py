@@ -44,6 +44,7 @@ class Worker:
         own_chip: bool = True,
         redirect: str = "",
         start_limit_s: float = START_LIMIT_S,
+        preload: Sequence[str] = (),
     ) -> None:
         self._target = target
         self._root = root.resolve() if root else None
@@ -68,6 +69,7 @@ class Worker:
             "pytest_args": list(pytest_args),
             "slots": self._slots,
             "redirect": redirect,
+            "preload": list(preload),
             "late": False,
             "switch": device_env,
             "memory_bytes": memory_share(self._slots) if memory_bytes is None else memory_bytes,

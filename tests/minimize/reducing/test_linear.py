@@ -86,7 +86,7 @@ def test_a_loop_of_many_rounds_stays(watch):
         ("a = 1\nif x:\n    a = 2\nf(a)", "a = 1\nif x:\n    a = 2\nf(a)"),
         ("a = 1\ng = lambda: a\nf(g)", "a = 1\ng = lambda: a\nf(g)"),
         ("a = 1\na += 1\nf(a)", "a = 1\na += 1\nf(a)"),
-        ("a = a\nf(a)", "a = a\nf(a)"),
+        ("a = a\nf(a)", "f(a)"),
     ],
 )
 def test_copies_and_constants_are_propagated(before, after):

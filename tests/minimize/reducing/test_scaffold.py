@@ -7,7 +7,7 @@ import pytest
 from tests.minimize.helpers import Rule
 from tputriage.config import Settings
 from tputriage.minimize.reducing.facts import Facts, FrameFacts, tracer
-from tputriage.minimize.reducing.scaffold import by_values
+from tputriage.minimize.reducing.scaffold import by_values, sliced
 from tputriage.minimize.reducing.straighten import pruned, straightened, valued
 from tputriage.minimize.reducing.unscaffold import unscaffolded
 from tputriage.minimize.trees import swept
@@ -160,3 +160,14 @@ def test_a_trace_without_frames_proposes_nothing():
 def test_a_level_that_is_no_function_of_the_script_is_left_out():
     level = FrameFacts("<listcomp>", 7, (7, 0, 7, 1), frozenset(), {}, {})
     assert list(by_values("x = 1", Facts(frozenset({(1, 0, 1, 5)}), (level,)))) == []
+
+
+def test_a_slice_keeps_what_leads_to_the_failure(trace):
+    source = (
+        "import random\nrandom.seed(1)\na = [1]\nb = a + [2]\nc = 5\na.append(3)\nprint(c)\na[0] = 9\nb[1] = a[0]\n"
+        "assert b[1] < 5, 'large'"
+    )
+    slices = list(sliced(source, trace(source)))
+    assert slices[0] == "a = [1]\nb = a + [2]\na[0] = 9\nb[1] = a[0]\nassert b[1] < 5, 'large'"
+    assert any("random.seed(1)" in one for one in slices[1:])
+    assert any("a.append(3)" in one for one in slices[1:])

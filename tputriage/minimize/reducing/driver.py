@@ -113,8 +113,8 @@ class Reduction:
 
     def _run_pass(self, one: Pass, patience: int | None) -> bool:
         """Whether it came to its end. Each group has a fresh look: sites hold for the script they were found in."""
-        if one.traced and one.order < BOLD and "def " not in self.best:
-            return True  # it failed where it starts: there is nothing to cut or to skip
+        if one.traced and one.order < BOLD and self._fails_at_its_start():
+            return True  # there is nothing to cut or to skip
         place, self.failed, looked_at = 0, 0, ""
         program: Program | None = None
         groups: Sequence[Sequence[Site]] = ()
@@ -129,6 +129,11 @@ class Reduction:
                 return False
             place += 1
         return False
+
+    def _fails_at_its_start(self) -> bool:
+        """Whether no function is on the way to the failure; nothing puts one there."""
+        frames = self.facts.frames if self.facts is not None else ()
+        return "def " not in self.best or (len(frames) == 1 and frames[0].function == "<module>")
 
     def _program(self, traced: bool) -> Program | None:
         """None where libcst cannot read the script, or where nothing is known of its run and a pass needs that."""

@@ -18,7 +18,15 @@ def propagated(source: str) -> str:
     """The script with its copies and constants put where they are read, and without those nothing reads then."""
     tree = ast.parse(source)
     _through(tree.body, {})
+    tree.body = [node for node in tree.body if not _is_idle(node)] or [ast.Pass()]
     return swept(ast.unparse(ast.fix_missing_locations(tree)))
+
+
+def _is_idle(node: ast.stmt) -> bool:
+    match node:
+        case ast.Assign(targets=[ast.Name(id=one)], value=ast.Name(id=other)):
+            return one == other
+    return False
 
 
 def _through(body: Sequence[ast.stmt], known: Known) -> None:

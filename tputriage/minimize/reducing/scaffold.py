@@ -91,14 +91,14 @@ def _spellings(level: FrameFacts) -> list[Mapping[str, str]]:
 def sliced(source: str, facts: Facts) -> Iterator[str]:
     """The failing statement with the statements that lead to it, where it stands in the module."""
     tree = ast.parse(source)
-    levels = [_exposed(place) for place in places(tree, facts)][:1]
-    for place in levels:
-        prelude = [node for node in place.before if isinstance(node, (*IMPORTS, *DEFINITIONS))]
-        acts = [node for node in place.before if isinstance(node, ast.Expr)]
-        made, _ = _makers(place, _needed(place.path[0], place.level), {})
-        for kept in (made, [*made, *acts]):
-            ids = {id(node) for node in (*prelude, *kept)}
-            yield swept(_assembled([node for node in place.before if id(node) in ids], [place.path[0]]))
+    for place in [_exposed(place) for place in places(tree, facts)][:1]:
+        defined = [node for node in place.before if isinstance(node, (*IMPORTS, *DEFINITIONS))]
+        acts = [node for node in place.before if isinstance(node, ast.Expr) and not reads(node) - binds(*defined)]
+        for calls in (False, True):
+            made, _ = _makers(place, _needed(place.path[0], place.level), {}, calls=calls)
+            for kept in (made, [*made, *acts]):
+                ids = {id(node) for node in (*defined, *kept)}
+                yield swept(_assembled([node for node in place.before if id(node) in ids], [place.path[0]]))
 
 
 def _prelude(source: str, tree: ast.Module, levels: Sequence[Place]) -> list[ast.stmt]:
@@ -138,17 +138,25 @@ def _failing_part(place: Place) -> list[ast.stmt]:
     return [ast.Expr(part) for part in parts if position(part) == place.level.at and id(part) not in hidden]
 
 
-def _makers(place: Place, missing: set[str], held: Mapping[str, str]) -> tuple[list[ast.stmt], set[str]]:
+def _makers(
+    place: Place, missing: set[str], held: Mapping[str, str], *, calls: bool = True
+) -> tuple[list[ast.stmt], set[str]]:
     """(earlier statements that bind or touch the missing names, further names these need that can be written)."""
     made: list[ast.stmt] = []
     needed: set[str] = set()
     for node in reversed(place.before):
-        if (binds(node) | _touched(node)) & missing:
+        if (binds(node) | _changed(node) | (_touched(node) if calls else set())) & missing:
             made.insert(0, node)
             new = _needed(node, place.level)
             missing = missing | (new - held.keys())
             needed |= new & held.keys()
     return made, needed
+
+
+def _changed(node: ast.stmt) -> set[str]:
+    """Names of what a statement stores into: `x.data = y`."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    return reads(*(target for target in targets if isinstance(target, (ast.Attribute, ast.Subscript))))
 
 
 def _touched(node: ast.stmt) -> set[str]:

@@ -33,9 +33,9 @@ def lines(source: str, facts: Facts) -> Iterator[str]:
 
 def proposals(source: str, facts: Facts) -> Iterator[str]:
     """Smaller scripts, the boldest first."""
-    yield from sliced(source, facts)
     yield propagated(swept(with_literals(source, facts)))
     yield propagated(source)
+    yield from sliced(source, facts)
     for cut in (True, False):
         text = pruned(source, facts, cut=cut)
         yield swept(text, bold=False)
@@ -78,6 +78,11 @@ def with_literals(source: str, facts: Facts) -> str:
 
 
 def _is_literal(text: str) -> bool:
+    """And what the script itself has a name for: its device, its classes."""
+    if text.isidentifier():
+        return True
+    if "[" in text or "{" in text:
+        return False  # one object that may be changed is not another
     try:
         ast.literal_eval(text)
     except ValueError:

@@ -22,20 +22,29 @@ def unscaffolded(source: str, ask: Ask, trace: Tracer) -> str:
 
     A straight line may be the longer script, since what it leads to is not.
     """
-    seen = {normal_form(source)}
+    seen, by_value = {normal_form(source)}, True
     for _ in range(MOST_TRACES):
         told = trace(source)
         if told is None or not told.frames:
             break
-        found = (
-            _first(by_values(source, told), source, ask, seen, smaller=True)
-            or _first(lines(source, told), source, ask, seen, smaller=False)
-            or _first(proposals(source, told), source, ask, seen, smaller=True)
-        )
+        found = _better(source, told, ask, seen, by_value)
         if found is None:
             break
-        source = found
+        # Where no value would do, none will until all else is done.
+        by_value = by_value and found[1]
+        source = found[0]
     return source
+
+
+def _better(source: str, told: Facts, ask: Ask, seen: set[str | None], by_value: bool) -> tuple[str, bool] | None:
+    """(a better script, whether values stand in it for what computed them)."""
+    ways = [(lines(source, told), False, False), (proposals(source, told), True, False)]
+    values = (by_values(source, told), True, True)
+    for way, smaller, valued in (values, *ways) if by_value else (*ways, values):
+        found = _first(way, source, ask, seen, smaller=smaller)
+        if found is not None:
+            return found, valued
+    return None
 
 
 def _first(ways: Iterable[str], source: str, ask: Ask, seen: set[str | None], *, smaller: bool) -> str | None:
