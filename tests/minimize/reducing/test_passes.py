@@ -59,6 +59,7 @@ TABLE = [
      ["keep"], "class A:\n    pass\nt = A()\nkeep(t, 1)\n"),
     ("call to the function's body", "def f(a, b):\n    keep(a, b)\nf(*g())\n", ["keep"], "a, b = g()\nkeep(a, b)\n"),
     ("keywords out of a dict", 'keep(**{"a": 1, "b": x})\n', ["keep"], "keep(a=1, b=x)\n"),
+    ("keywords out of a dict", 'a = {"b": f(1)}\nkeep(**a)\n', ["keep", "f"], 'keep(b=f(1))\n'),
     ("keywords out of a dict", "keep(*(1, x))\n", ["keep"], "keep(1, x)\n"),
     ("name to what it holds", "a = f(1)\nkeep(a)\n", ["keep"], "keep(f(1))\n"),
     ("integers to one", "keep(64, 64, 3)\n", ["keep", "3"], "keep(1, 1, 3)\n"),

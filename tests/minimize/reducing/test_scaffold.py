@@ -163,11 +163,12 @@ def test_a_level_that_is_no_function_of_the_script_is_left_out():
 
 
 def test_a_slice_keeps_what_leads_to_the_failure(trace):
+    head, tail = "import random\n", "b[1] = a[0]\nassert b[1] < 5, 'large'"
     source = (
-        "import random\nrandom.seed(1)\na = [1]\nb = a + [2]\nc = 5\na.append(3)\nprint(c)\na[0] = 9\nb[1] = a[0]\n"
-        "assert b[1] < 5, 'large'"
+        f"{head}random.seed(1)\nunit = random.Random\na = [unit and 1]\nb = a + [2]\nc = 5\na.append(3)\nprint(c)\n"
+        f"a[0] = 9\n{tail}"
     )
     slices = list(sliced(source, trace(source)))
-    assert slices[0] == "a = [1]\nb = a + [2]\na[0] = 9\nb[1] = a[0]\nassert b[1] < 5, 'large'"
+    assert slices[0] == f"{head}unit = random.Random\na = [unit and 1]\nb = a + [2]\na[0] = 9\n{tail}"
     assert any("random.seed(1)" in one for one in slices[1:])
     assert any("a.append(3)" in one for one in slices[1:])

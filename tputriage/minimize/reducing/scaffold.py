@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tputriage.minimize.reducing.facts import Facts, FrameFacts
@@ -91,7 +91,8 @@ def _spellings(level: FrameFacts) -> list[Mapping[str, str]]:
 def sliced(source: str, facts: Facts) -> Iterator[str]:
     """The failing statement with the statements that lead to it, where it stands in the module."""
     tree = ast.parse(source)
-    for place in [_exposed(place) for place in places(tree, facts)][:1]:
+    for found in places(tree, facts)[:1]:
+        place = _exposed(replace(found, level=replace(found.level, values={})))  # no name has a value to stand for it
         defined = [node for node in place.before if isinstance(node, (*IMPORTS, *DEFINITIONS))]
         acts = [node for node in place.before if isinstance(node, ast.Expr) and not reads(node) - binds(*defined)]
         for calls in (False, True):

@@ -129,9 +129,27 @@ def _gone(_: object) -> cst.RemovalSentinel:
 
 
 def spread(program: Program) -> Sequence[Sequence[Site]]:
-    """`f(**{"a": 1})` is `f(a=1)`, `f(*(1, 2))` is `f(1, 2)`."""
-    sites = [Site.putting(arg, cst.FlattenSentinel(parts)) for arg in program.of(cst.Arg) if (parts := _spread(arg))]
+    """`f(**{"a": 1})` is `f(a=1)`, `f(*(1, 2))` is `f(1, 2)`; also where a name holds the dict or tuple."""
+    held = _held_once(program)
+    sites = []
+    for arg in program.of(cst.Arg):
+        name = arg.value.value if arg.star and isinstance(arg.value, cst.Name) else ""
+        written = arg.with_changes(value=held[name].value) if name in held else arg
+        if parts := _spread(written):
+            gone = Site.removing(held[name]).changes if name in held else ()
+            sites.append(Site((*Site.putting(arg, cst.FlattenSentinel(parts)).changes, *gone)))
     return [sites] if sites else []
+
+
+def _held_once(program: Program) -> dict[str, cst.Assign]:
+    """Names that are bound once and read once, by the assignment that binds them."""
+    counts = Counter(node.value for node in program.of(cst.Name))
+    found: dict[str, cst.Assign] = {}
+    for node in program.of(cst.Assign):
+        match node.targets:
+            case [cst.AssignTarget(target=cst.Name(value=name))] if counts[name] == 2:
+                found[name] = node
+    return found
 
 
 def _spread(arg: cst.Arg) -> list[cst.Arg]:
