@@ -194,6 +194,7 @@ def test_another_missing_operator_is_another_bug():
 
 def test_a_hang_is_one_bug_whoever_stopped_it():
     wanted = sign(failing("Failed: Timeout (>15.0s) from pytest-timeout.", "Failed", outcome=Outcome.TIMEOUT))
+    assert wanted.key == sign(failing("did not end within 30 s", "", outcome=Outcome.TIMEOUT)).key
     assert same_bug(wanted, failing("did not end within 30 s", "", outcome=Outcome.TIMEOUT))
     assert not same_bug(wanted, failing("the process died", "", outcome=Outcome.CRASH))
 

@@ -11,6 +11,7 @@ import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 # Words of PJRT's C interface (pjrt_c_api.h): PJRT_Api is struct_size, extension_start, a version struct of
@@ -19,6 +20,8 @@ from typing import Any
 WORD = ctypes.sizeof(ctypes.c_void_p)
 CLIENT_CREATE = 15 * WORD
 NUM_OPTIONS = 3 * WORD
+GENERIC = "PYTORCH_TESTING_DEVICE_ONLY_FOR"  # the switch of PyTorch's device-generic tests
+DEVICES = 4  # what a CPU plugin says once it is asked
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 AUTOLOAD = str(Path(__file__).resolve().parent / "autoload")
 _up: list[str] = []  # the plugin over which this process has its device
@@ -58,7 +61,19 @@ def bring_up_emulator(plugin: str) -> None:
     os.environ["TPU_LIBRARY_PATH"] = plugin  # importing torch_tpu may have pointed it to libtpu
     accept_options(plugin)
     loader._init_device("tpu")
+    if GENERIC in os.environ:
+        count_devices_before_use()
     switch_attention_kernels(torch, on=False)
+
+
+def count_devices_before_use() -> None:
+    """Makes `torch.tpu.is_available()` true before the device is used, as it is where the PCI bus shows chips.
+
+    PyTorch's device-generic tests ask for it when they are imported, and are not made without.
+    """
+    module: Any = importlib.import_module("torch_tpu._internal.device._device_module")
+    on_bus = vars(module.hardware)
+    module.hardware = SimpleNamespace(**{**on_bus, "get_tpu_device_count": lambda: DEVICES})
 
 
 def switch_attention_kernels(torch: Any, *, on: bool) -> None:

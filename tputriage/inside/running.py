@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import record
 from .collecting import EVERYTHING
+from .twins import twin
 
 if TYPE_CHECKING:
     from .session import Session
@@ -41,12 +42,13 @@ def run_test(
 
     `caught` gets each exception of the test before it becomes a record.
 
-    {"outcome", "failures": [...], "duration_s", "reason"}: outcome in pytest's words, or `unavailable` with
+    {"outcome", "failures": [...], "duration_s", "reason", "ran_as"}: outcome in pytest's words, or `unavailable` with
     the reason where there is no such test. Failures of the tests before it do not count.
     """
+    asked, before, test_id = test_id, [twin(name, session) for name in before], twin(test_id, session)
     missing = [name for name in (*before, test_id) if name not in session.items]
     if missing:
-        return _not_there(session, missing[0], test_id)
+        return _not_there(session, missing[0], asked)
     recorder = Recorder(session, test_id, around, caught)
     config = session.items[test_id].config
     config.pluginmanager.register(recorder)
@@ -66,6 +68,7 @@ def run_test(
         "failures": recorder.failures,
         "duration_s": round(time.perf_counter() - started, 6),
         "reason": recorder.reason,
+        "ran_as": test_id,
     }
 
 

@@ -90,11 +90,23 @@ def _preload(statements: list[str]) -> None:
 
 
 def device_is_used() -> bool:
-    """Whether this process already holds the device, so that a forked child could not."""
+    """Whether this process already holds the device, or has readied it, so that a forked child could not use it."""
     module = getattr(importlib.import_module("torch"), "tpu", None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return module is not None and bool(module.is_initialized())
+        return module is not None and (bool(module.is_initialized()) or _refuses_forks(module))
+
+
+def _refuses_forks(module: Any) -> bool:
+    """torch_tpu marks a process before it has a client, and says so in a forked child only: so one is asked."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = int(bool(module._is_in_bad_fork()))
+        finally:
+            os._exit(code)
+    return os.waitpid(pid, 0)[1] != 0
 
 
 def _leave_with_parent(fd: int, done: threading.Event, scratch: str) -> None:

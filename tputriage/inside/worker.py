@@ -31,12 +31,15 @@ if TYPE_CHECKING:
 TICK_S = 0.1  # how often limits and memory are looked at while children run
 GRACE_S = 1.5  # between SIGTERM, on which the child writes its stack, and SIGKILL
 PR_SET_CHILD_SUBREAPER = 36  # what a child's own children leave behind becomes ours, to be ended
+USUAL = ("test", "script")
 KINDS = Path(__file__).parent / "kinds"
 
 
 def serve_forever(session: Session, requests: LineReader, answers: LineWriter, ready: Mapping[str, Any]) -> None:
     """Leaves by `os._exit` when the parent closes its side, or is gone."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    for kind in USUAL:  # imported once here, and not by each child
+        importlib.import_module(f".kinds.{kind}", __package__)
     gc.collect()
     gc.freeze()  # keeps the collector from touching, and so copying, the pages shared with the children
     loop = _Loop(session, requests, answers)

@@ -57,7 +57,9 @@ def sign(failure: Failure, by: RuleSet = CURRENT) -> Signature:
     operator = "" if family.kind in _CAUSELESS else plain_operator(failure.operator) or _operator(family, plain.message)
     known = bool(failure.operator and operator) and (family.identity in _VAGUE or family.kind is Kind.SECONDARY)
     origin = () if known else _origin(family, plain, wrapper)
-    exception = "" if family.identity in (Identity.FAMILY, Identity.OPERATOR) else _short_type(plain.exception)
+    # Whoever stopped a hang, a plugin by an exception of its own or we by ending the process, it is one hang.
+    nameless = family.identity in (Identity.FAMILY, Identity.OPERATOR) or family.kind is Kind.TIMEOUT
+    exception = "" if nameless else _short_type(plain.exception)
     template = family.says if known else _template(family, plain, by)
     key = _key(family.name, exception, template, operator, *origin)
     return Signature(by.version, family.name, exception, template, operator, origin, key)
@@ -89,8 +91,7 @@ def same_bug(wanted: Signature, seen: Failure) -> bool:
         return BY_NAME[found.family].kind is Kind.NUMERIC and _agree(wanted.operator, found.operator)
     if wanted.family != found.family or not _agree(wanted.operator, found.operator):
         return False
-    # Whoever stopped a hang, a plugin by an exception of its own or we by ending the process, it is one hang.
-    if wanted.exception != found.exception and kind is not Kind.TIMEOUT:
+    if wanted.exception != found.exception and kind is not Kind.TIMEOUT:  # older keys of hangs have it
         return False
     if BY_NAME[found.family].identity in _VAGUE and kind is Kind.EXCEPTION:
         return _share_a_place(wanted, found)

@@ -6,6 +6,7 @@ import ast
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,14 @@ def run_of(answer: Answer, target: Target) -> Run:
         signal=answer.signal,
         knobs=dict(answer.job.env),
         last_words=answer.last_words if answer.ended is not Ended.DONE else "",
-        command=command(answer.job, target),
+        command=command(_as_it_ran(answer), target),
     )
+
+
+def _as_it_ran(answer: Answer) -> Job:
+    """The job under the name that its test has on this target: see inside/twins.py."""
+    ran_as = answer.value.get("ran_as")
+    return replace(answer.job, payload={**answer.job.payload, "test_id": ran_as}) if ran_as else answer.job
 
 
 def command(job: Job, target: Target) -> str:
