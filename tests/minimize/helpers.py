@@ -34,11 +34,12 @@ class FakeRunner:
 
     def __init__(self, device, rule, slots=1):
         self.target = Target(device, device, "python", slots=slots)
-        self.rule, self.asked = rule, []
+        self.rule, self.asked, self.limits = rule, [], []
 
     def ask(self, jobs):
         for job in jobs:
             self.asked.append(job.payload["source"])
+            self.limits.append(job.limit_s)
             said = self.rule(job.payload["source"])
             if isinstance(said, Ended):
                 yield Answer(job, said, {}, 0.1)

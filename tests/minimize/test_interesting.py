@@ -138,3 +138,10 @@ def test_names_that_are_bound_nowhere_are_told(source, missing):
 
 def test_the_normal_form_of_nonsense_is_none():
     assert normal_form("def f(:") is None
+
+
+def test_a_run_gets_no_more_time_than_the_budget_has_left():
+    ask = oracle(limit_s=60.0, deadline_s=10.0)
+    assert ask("bug = 1")
+    assert max(*ask.device.limits, *ask.reference.limits) <= 10.0
+    assert oracle(limit_s=5.0)._most_s == 5.0

@@ -32,6 +32,7 @@ SLOWER = 3.0  # a candidate may take this many times as long as the best so far,
 SLACK_S = 2.0  # this much longer, since machines are busy: a repro that runs for minutes is no better one
 CONFIDENCE = 0.95
 WORD = re.compile(r"[A-Za-z]{2,}")
+LEAST_S = 1.0  # what a run gets however little of the budget is left
 FEWEST_WORDS = 3
 
 
@@ -162,7 +163,13 @@ class Interesting:
 
     def _job(self, source: str, runner: Runner) -> Job:
         pace_s = self.limit_s if self._pace_s is None else 2 * (SLOWER * self._pace_s + SLACK_S)
-        return script_job(source, runner.target.device, limit_s=min(self.limit_s, pace_s))
+        return script_job(source, runner.target.device, limit_s=min(pace_s, self._most_s))
+
+    @property
+    def _most_s(self) -> float:
+        """A run's limit: what is under way when the budget ends counts too, and nothing is believed of it then."""
+        left_s = math.inf if self._ends is None else self._ends - time.monotonic()
+        return min(self.limit_s, max(LEAST_S, left_s))
 
     def _is_wanted(self, run: Run) -> bool:
         if run.failure is None or run.outcome is Outcome.UNAVAILABLE:
@@ -201,7 +208,7 @@ class Interesting:
         return passed
 
     def _reference_job(self, source: str) -> Job:
-        return script_job(source, self.reference.target.device, limit_s=self.limit_s)
+        return script_job(source, self.reference.target.device, limit_s=self._most_s)
 
 
 _SLIPS = frozenset(
