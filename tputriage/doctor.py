@@ -117,8 +117,10 @@ def _suite(root: Path | None, settings: Settings) -> Check:
         return Check("suite", False, f"{root} is not there", "point to the suite's folder with --root DIR")
     suite = find_suite(root)
     switch = device_switch(settings, root)
-    says = f"{suite.name if suite else root.resolve().name}, device switch {switch or 'not known'}"
-    return Check("suite", bool(switch), says, "" if switch else "name it with --device-env or in tputriage.toml")
+    hard = f"device {settings.redirect} hard-coded" if settings.redirect else ""
+    known = f"device switch {switch}" if switch else hard
+    says = f"{suite.name if suite else root.resolve().name}, {known or 'device switch not known'}"
+    return Check("suite", bool(known), says, "" if known else "name it with --device-env or in tputriage.toml")
 
 
 def _store(folder: Path, newest: int) -> Check:

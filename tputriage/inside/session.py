@@ -103,7 +103,7 @@ def _refuses_forks(module: Any) -> bool:
     if pid == 0:
         code = 1
         try:
-            code = int(bool(module._is_in_bad_fork()))
+            code = int(bool(getattr(module, "_is_in_bad_fork", bool)()))
         finally:
             os._exit(code)
     return os.waitpid(pid, 0)[1] != 0
