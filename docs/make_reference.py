@@ -70,7 +70,8 @@ def _settings() -> Iterator[str]:
     yield from ("", "### A target", "", inspect.getdoc(TargetRow) or "", "")
     yield from _fields(TargetRow)
     yield from ("", "### Suites that need no settings", "", "| suite | its device switch | upstream |", "|---|---|---|")
-    yield from (f"| {suite.name} | {f'`{suite.device_env}`' if suite.device_env else 'none'} | {suite.upstream} |" for suite in SUITES)
+    for suite in SUITES:
+        yield f"| {suite.name} | {f'`{suite.device_env}`' if suite.device_env else 'none'} | {suite.upstream} |"
     yield ""
 
 

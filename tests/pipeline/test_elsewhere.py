@@ -20,7 +20,19 @@ SUITE = """
         if os.environ.get("FAULTY"):
             raise ValueError("the device is wrong about this")
 """
-OURS = ("tputriage", "msgspec", "click", "rich", "libcst", "jinja2", "github", "zstandard", "defusedxml")
+OURS = (
+    "_tputriage",
+    "__editable",
+    "tputriage",
+    "msgspec",
+    "click",
+    "rich",
+    "libcst",
+    "jinja2",
+    "github",
+    "pygithub",
+    "defusedxml",
+)
 
 
 @pytest.fixture
@@ -30,7 +42,7 @@ def python(tmp_path):
     packages.mkdir()
     for place in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
         for entry in Path(place).iterdir():
-            if not entry.name.lower().startswith((*OURS, "_tputriage", "__editable", "pygithub")) and entry.suffix != ".pth":
+            if not entry.name.lower().startswith(OURS) and entry.suffix != ".pth":
                 (packages / entry.name).symlink_to(entry)
     program = tmp_path / "python"
     program.write_text(f'#!/bin/sh\nPYTHONPATH={packages} exec {sys.executable} -S "$@"\n', "utf-8")
