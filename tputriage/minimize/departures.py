@@ -16,6 +16,7 @@ from tputriage.minimize.suspects import asked, ended_badly
 from tputriage.minimize.writing import Names, assembled, assigned, expression, names_for
 from tputriage.targets.seam import Ended, Job, Runner
 
+RANDOM = "draws random numbers or hands out unwritten memory; all else agrees"
 # Exceptions whose own name is a private one.
 PUBLIC_NAMES = {"torch._C._LinAlgError": "torch.linalg.LinAlgError"}
 
@@ -75,7 +76,7 @@ def _nothing(value: Mapping[str, Any]) -> str:
             f"{', '.join(left_open)} differs only in what torch leaves open: the order of equals, the sign of vectors"
         )
     if value["random"]:
-        return f"{', '.join(value['random'])} draws random numbers or hands out unwritten memory; all else agrees"
+        return f"{', '.join(value['random'])} {RANDOM}"
     name, largest = value["largest"]
     if name and largest > 0:
         return f"none of the {compared} calls compared departs: rounding adds up, {name} adds most ({largest:.3g})"

@@ -14,6 +14,7 @@ from tputriage.minimize.measure import code_lines, code_tokens, third_party_impo
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import tells_the_device
 from tputriage.minimize.op_road import take_op_road
+from tputriage.minimize.randomness import REASON, asks_chance, fails_by_chance
 from tputriage.minimize.test_road import run_script, said_by, take_test_road
 from tputriage.model import Bucket, Failure, Level, Repro, ReproStatus, Run, Signature
 from tputriage.signatures import Kind, same_bug, sign
@@ -80,7 +81,20 @@ def take_roads(case: Case) -> tuple[Draft | None, Trip]:
         if taken.draft is not None:
             return replace(taken.draft, reason="; ".join(trip.reasons) or taken.draft.reason), trip
         trip.reasons.append(taken.reason)
+        if _by_chance(trip):
+            break
     return None, trip
+
+
+def _by_chance(trip: Trip) -> bool:
+    """A script that only shows that two devices draw different numbers is no repro."""
+    case = trip.case
+    if not asks_chance(trip.reasons[-1]):
+        return False
+    trip.runs += 1
+    found = fails_by_chance(case.test_id, case.device, case.limit_s)
+    trip.reasons += [REASON] if found else []
+    return found
 
 
 def _roads(trip: Trip) -> tuple[tuple[Callable[[Case, Interesting], Road], float], ...]:
