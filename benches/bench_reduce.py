@@ -1,10 +1,10 @@
 """`make bench-reduce`: our reducer, lithium and Shrink Ray behind one oracle, on the same scripts with the same time.
 
-`--scripts FOLDER` holds scripts that say "tpu" once (../shared/bench, where that is there), `--tests` are node ids of
-the fixture suite, flattened first (six of its failures). `--limit S` is each reducer's time for a script (480),
-`--only` picks rows by a part of their name, `--python` runs the scripts (an environment with diffusers 0.42.1 is
-made where none is given and there are scripts). Prints a line a run, then one JSON object; leaves 1 where a stated goal
-is missed.
+`--scripts FOLDER` holds scripts that say "tpu" once (../shared/bench, where that is there), `--more` adds those of
+fixtures/bench, `--tests` are node ids of the fixture suite, flattened first (six of its failures). `--limit S` is each
+reducer's time for a script (480), `--only` picks rows by a part of their name, `--python` runs the scripts (an
+environment with diffusers 0.42.1 is made where none is given and there are scripts). Prints a line a run, then one
+JSON object; leaves 1 where a stated goal is missed.
 """
 
 import argparse
@@ -35,6 +35,7 @@ from tputriage.targets.catalogue import find_target
 from tputriage.targets.worker import Worker
 
 SUITE = Path(__file__).parent.parent / "fixtures" / "minisuite"
+OWN = Path(__file__).parent.parent / "fixtures" / "bench"
 SCRIPTS = Path(__file__).parent.parent.parent / "shared" / "bench"
 TESTS = [
     "tests/models/test_models_tiny.py::TinyUNetTests::test_save_load",
@@ -56,11 +57,15 @@ GOALS = {"test_road_tokens_ratio": 0.5, "test_road_runs_ratio": 0.2, "all_roads_
          "all_roads_runs_ratio": 0.1, "slipped": 0}  # fmt: skip
 
 
+def scripts_of(options):
+    folders = [*([options.scripts] if options.scripts else []), *([OWN] if options.more else [])]
+    return [path for folder in folders for path in sorted(folder.glob("*.py"))]
+
+
 def rows(options):
     """(name, script that says "tpu" once)."""
-    if options.scripts:
-        for path in sorted(options.scripts.glob("*.py")):
-            yield path.stem, path.read_text("utf-8")
+    for path in scripts_of(options):
+        yield path.stem, path.read_text("utf-8")
     for test_id in options.tests:
         target = find_target("emulator", Settings())
         with Worker(target, SUITE, files=runs.files_of([test_id], SUITE), device_env=SUITE_ENV) as worker:
@@ -170,8 +175,7 @@ def by_roads(source, wanted, options):
 def started(stack, options):
     """(device, reference), ended with the stack; what the scripts import is imported before they run."""
     settings = Settings(python=options.python)
-    scripts = sorted(options.scripts.glob("*.py")) if options.scripts else []
-    preload = [line for path in scripts for line in runs.imports_of(path.read_text("utf-8"))]
+    preload = [line for path in scripts_of(options) for line in runs.imports_of(path.read_text("utf-8"))]
     targets = [find_target(name, settings) for name in ("emulator", "cpu")]
     return [stack.enter_context(Worker(target, preload=preload)) for target in targets]
 
@@ -199,6 +203,7 @@ def summary(table, rivals):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scripts", type=Path, default=SCRIPTS if SCRIPTS.is_dir() else None)
+    parser.add_argument("--more", action="store_true", help="the scripts of fixtures/bench too")
     parser.add_argument("--tests", nargs="*", default=TESTS, help="node ids of the fixture suite")
     parser.add_argument("--only", default="")
     parser.add_argument("--limit", type=float, default=480.0)

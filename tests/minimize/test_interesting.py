@@ -3,9 +3,9 @@
 import pytest
 
 from tests.minimize.helpers import THE_BUG, FakeRunner
-from tputriage.minimize.interesting import Interesting, asks_needed
+from tputriage.minimize.interesting import Interesting, asks_for, asks_needed
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
-from tputriage.model import Failure, Outcome, Phase
+from tputriage.model import Failure, Outcome, Phase, Verdict, VerdictKind
 from tputriage.signatures import sign
 from tputriage.targets.seam import Ended
 
@@ -145,3 +145,23 @@ def test_a_run_gets_no_more_time_than_the_budget_has_left():
     assert ask("bug = 1")
     assert max(*ask.device.limits, *ask.reference.limits) <= 10.0
     assert oracle(limit_s=5.0)._most_s == 5.0
+
+
+@pytest.mark.parametrize(("failed", "total", "asks"), [(0, 0, 1), (4, 4, 1), (2, 4, 5), (1, 60, 20)])
+def test_a_flake_is_asked_for_as_often_as_its_verdict_says(failed, total, asks):
+    assert asks_for(Verdict(VerdictKind.FLAKY, "", failed=failed, total=total)) == asks
+
+
+def test_without_a_verdict_one_question_is_enough():
+    assert asks_for(None) == 1
+
+
+def test_the_words_of_the_first_script_know_an_assertion_wherever_it_stands():
+    said = {"exception": "AssertionError", "message": "the draws of seed 3 differ by 0.25"}
+    moved = {**said, "message": "the draws of seed 1 differ by 0.75"}
+    shown = Failure("t.py::test_draws", Phase.CALL, Outcome.FAILED, said["exception"], said["message"])
+    wanted = sign(shown)
+    runners = FakeRunner("tpu", lambda source: moved), FakeRunner("cpu", lambda source: None)
+    assert Interesting(wanted, *runners, shown=shown)("x = 1")
+    other = FakeRunner("tpu", lambda source: {**said, "message": "another thing is wrong"})
+    assert not Interesting(wanted, other, runners[1], shown=shown)("x = 1")

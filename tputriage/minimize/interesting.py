@@ -20,7 +20,7 @@ from typing import Protocol
 from tputriage.console import log
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
-from tputriage.model import Failure, Outcome, Run, Signature
+from tputriage.model import Failure, Outcome, Run, Signature, Verdict
 from tputriage.signatures import same_bug, sign
 from tputriage.signatures.families import BY_NAME, Kind
 from tputriage.signatures.rules import normalise
@@ -31,6 +31,7 @@ MOST_FINDINGS = 20
 SLOWER = 3.0  # a candidate may take this many times as long as the best so far, and
 SLACK_S = 2.0  # this much longer, since machines are busy: a repro that runs for minutes is no better one
 CONFIDENCE = 0.95
+MOST_ASKS = 20  # of one candidate: a flake that is rarer is not shrunk in any budget
 WORD = re.compile(r"[A-Za-z]{2,}")
 LEAST_S = 1.0  # what a run gets however little of the budget is left
 FEWEST_WORDS = 3
@@ -230,6 +231,13 @@ def asks_needed(failed: int, of: int, confidence: float = CONFIDENCE) -> int:
         return 1
     rate = max(failed, 0.5) / of
     return max(1, math.ceil(math.log(1 - confidence) / math.log(1 - rate)))
+
+
+def asks_for(verdict: Verdict | None) -> int:
+    """As often as a flake's measured rate needs."""
+    if verdict is None or not verdict.failed:
+        return 1
+    return min(MOST_ASKS, asks_needed(verdict.failed, verdict.total))
 
 
 def _closable(answers: Iterator[Answer]) -> Generator[Answer, None, None]:

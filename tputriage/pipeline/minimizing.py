@@ -15,10 +15,10 @@ from tputriage.errors import InputError
 from tputriage.minimize.compile_road import compile_seen
 from tputriage.minimize.draft import Draft
 from tputriage.minimize.emit import finish
-from tputriage.minimize.interesting import asks_needed
+from tputriage.minimize.interesting import asks_for
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.roads import VERIFICATIONS, Case, Trip, not_reproduced, settle, take_roads
-from tputriage.model import Bucket, Dossier, Repro, ReproStatus, Run, Verdict, VerdictKind
+from tputriage.model import Bucket, Dossier, Repro, ReproStatus, Run, VerdictKind
 from tputriage.pipeline.lookup import find_bucket
 from tputriage.pipeline.place import Place, device_versions, find_place, settings_for, suite_folder, workers
 from tputriage.pipeline.second import is_second, keep_second, settle_second
@@ -28,7 +28,6 @@ from tputriage.store import Store, open_store
 from tputriage.targets.fresh import end_running, run_script
 from tputriage.targets.seam import Runner, Target
 
-MOST_ASKS = 20  # of one candidate: a flake that is rarer is not shrunk in any budget
 Chosen = tuple[Dossier, str]  # a bucket and the test to shrink
 
 
@@ -138,20 +137,13 @@ def _case(
         reference=pair[1],
         limit_s=place.settings.limit_s,
         budget_s=budget_s,
-        asks=_asks(dossier.verdict),
+        asks=asks_for(dossier.verdict),
         on_better=lambda source: _keep_draft(store, dossier.bucket.id, source),
         memory=Memory(
             store.folder / "repros" / f"{dossier.bucket.id}.asked", about=partial(_about, place, test, pair[0])
         ),
         compiles=compile_seen(dossier.bucket.failures, dossier.verdict.knobs if dossier.verdict else {}),
     )
-
-
-def _asks(verdict: Verdict | None) -> int:
-    """As often as the measured rate of a flake needs to be seen with 95 % confidence."""
-    if verdict is None or not verdict.failed:
-        return 1
-    return min(MOST_ASKS, asks_needed(verdict.failed, verdict.total))
 
 
 def _about(place: Place, test: str, device: Runner) -> str:

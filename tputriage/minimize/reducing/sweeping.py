@@ -13,6 +13,8 @@ PURE = (
     ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Lambda, ast.UnaryOp,
 )  # fmt: skip
 
+CONSTANT = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.expr_context)
+
 
 def sweep(source: str) -> str:
     """The source without what nothing reads: no run can tell the difference, save where an import does something."""
@@ -87,6 +89,8 @@ def _left_of(statement: ast.stmt, read: Counter[str]) -> str | None:
     """None where the statement stays as it is."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return _import_left(statement, read)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+        return "" if all(isinstance(part, CONSTANT) for part in ast.walk(statement.value)) else None
     if isinstance(statement, DEFINITIONS):
         return "" if read[statement.name] <= loads(statement)[statement.name] else None
     if isinstance(statement, ast.Assign) and is_pure(statement.value):
