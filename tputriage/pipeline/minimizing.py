@@ -28,6 +28,7 @@ from tputriage.store import Store, open_store
 from tputriage.targets.fresh import end_running, run_script
 from tputriage.targets.seam import Runner, Target
 
+STOPPING_S = 0.1  # how often scripts that were just starting are ended too
 Chosen = tuple[Dossier, str]  # a bucket and the test to shrink
 
 
@@ -213,16 +214,14 @@ def run_on_both(place: Place, path: Path) -> tuple[list[Run], list[Run]]:
 
     at_once = place.device.slots > 1 and not place.device.chips  # a chip is taken by one process at a time
     with ThreadPoolExecutor(max_workers=place.device.slots + 1) as pool:
+        reference = pool.submit(once, place.reference)
+        device = [pool.submit(once, place.device) for _ in range(VERIFICATIONS)] if at_once else []
         try:
-            reference = pool.submit(once, place.reference)
-            device = list(pool.map(once, [place.device] * VERIFICATIONS)) if at_once else None
-            runs = (
-                [run for part in device for run in part]
-                if device
-                else run_script(place.device, path, limit_s=limit_s, times=VERIFICATIONS)
-            )
-            return runs, reference.result()
+            alone = [] if at_once else run_script(place.device, path, limit_s=limit_s, times=VERIFICATIONS)
+            return [*alone, *(run for part in device for run in part.result())], reference.result()
         except BaseException:  # Ctrl-C: the threads would wait for their scripts to end
             pool.shutdown(wait=False, cancel_futures=True)
-            end_running()
+            while not all(part.done() for part in (reference, *device)):
+                end_running()
+                time.sleep(STOPPING_S)
             raise
