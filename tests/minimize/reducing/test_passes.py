@@ -45,6 +45,8 @@ TABLE = [
      "def f(b):\n    keep(b)\nf(2)\nf(b=3)\n"),
     ("drop parameters with their arguments", "class A:\n    def __init__(self, a):\n        keep(self)\nA(1)\n",
      ["self)"], "class A:\n    def __init__(self):\n        keep(self)\nA()\n"),
+    ("argument to a constant", "device = sys.argv[1]\nkeep(values, device)\n", ["keep", "device"],
+     "device = sys.argv[1]\nkeep(1, device)\n"),
     ("argument to a constant", "keep(f(a), g(b), 2)\n", ["keep", "g("], "keep(1, g(b), 2)\n"),
     ("call of a lambda to its body", "keep((lambda a: a + 1)(2))\n", ["keep"], "keep(2 + 1)\n"),
     ("drop arguments", "keep(a, b=2, c=3)\n", ["keep", "b"], "keep(b=2)\n"),

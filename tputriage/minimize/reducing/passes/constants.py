@@ -10,7 +10,8 @@ from tputriage.minimize.reducing.edits import Program, Site
 from tputriage.minimize.reducing.passes import Pass
 
 MOST_ARGUMENTS = 30  # before a script is small there are better things to ask
-PLAIN = (cst.Integer, cst.Float, cst.SimpleString, cst.Name)
+PLAIN = (cst.Integer, cst.Float, cst.SimpleString)
+CONSTANTS = ("None", "True", "False")
 OFFERS = ("1", "[1]")
 
 
@@ -19,12 +20,19 @@ def constants(program: Program) -> Sequence[Sequence[Site]]:
     found = [arg for call in program.of(cst.Call) for arg in call.args if not arg.star]
     if len(found) > MOST_ARGUMENTS:
         return []
-    return [list(_offers(program, arg)) for arg in found if not isinstance(arg.value, PLAIN)]
+    devices = _devices(program)
+    return [list(_offers(program, arg, devices)) for arg in found if not isinstance(arg.value, PLAIN)]
 
 
-def _offers(program: Program, arg: cst.Arg) -> Iterator[Site]:
+def _devices(program: Program) -> set[str]:
+    """Names of the device, and texts that are no better as a number."""
+    named = [node for node in program.of(cst.Assign) if "sys.argv" in program.module.code_for_node(node.value)]
+    return {program.module.code_for_node(target.target) for node in named for target in node.targets} | {*CONSTANTS}
+
+
+def _offers(program: Program, arg: cst.Arg, devices: set[str]) -> Iterator[Site]:
     text = program.module.code_for_node(arg.value)
-    if "sys.argv" not in text:
+    if "sys.argv" not in text and text not in devices:
         yield from (Site.putting(arg.value, cst.parse_expression(one)) for one in OFFERS if len(one) < len(text))
 
 
