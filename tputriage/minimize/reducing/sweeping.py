@@ -89,6 +89,8 @@ def _left_of(statement: ast.stmt, read: Counter[str]) -> str | None:
     """None where the statement stays as it is."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return _import_left(statement, read)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return "" if isinstance(statement.value.value, (int, float)) else None
     if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
         return "" if all(isinstance(part, CONSTANT) for part in ast.walk(statement.value)) else None
     if isinstance(statement, DEFINITIONS):
