@@ -19,6 +19,7 @@ from tputriage.minimize.reducing.edits import Program, Site
 from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.passes import Pass, all_passes
 from tputriage.minimize.reducing.unscaffold import unscaffolded
+from tputriage.minimize.reducing.vain import Vain
 
 PATIENCE = 12  # questions in a row that came to nothing, after which a pass is put off for the others
 MOST_ROUNDS = 60
@@ -58,7 +59,7 @@ class Reduction:
     on_better: Better
     trace: Tracer
     chance: random.Random
-    asked: set[str] = field(default_factory=set)  # candidates that were not interesting
+    vain: Vain = field(default_factory=lambda: Vain(""))
     sweeps: bool = False  # whether unused definitions go with each change
     failed: int = 0  # in a row
     facts: Facts | None = None
@@ -68,14 +69,25 @@ class Reduction:
 
     def run(self, passes: Sequence[Pass]) -> str:
         self.sweeps = sweeping.sweep(self.best) == self.best or self._take(sweeping.sweep(self.best))
+        self.vain.start = self.best
         for _ in range(MOST_ROUNDS):
-            hopeful = [one for one in passes if self.done.get(one.name) != self._shape()]
+            hopeful = self._hopeful(passes)
             if not hopeful or self.exhausted:
                 break
             structural = [one for one in hopeful if one.order < FINE]
             if not self._short_way(structural or hopeful):
                 self._last_resort(structural or hopeful)
         return self.best
+
+    def _hopeful(self, passes: Sequence[Pass]) -> list[Pass]:
+        """The passes that may still pay: all of them again where the script is another one than they looked at."""
+        if self.vain.another(self.best):
+            self.done.clear()
+        hopeful = [one for one in passes if self.done.get(one.name) != self._shape()]
+        if hopeful or not self.vain.last_look(self.best):
+            return hopeful
+        self.done.clear()
+        return list(passes)
 
     def _short_way(self, passes: Sequence[Pass]) -> bool:
         """Each pass as long as it pays; whether any did."""
@@ -166,7 +178,6 @@ class Reduction:
         def works(places: Sequence[int]) -> bool:
             more = [sites[place] for place in places]
             if not self._take(program.with_changes([*kept, *more])):
-                self.failed += 1
                 return False
             self.failed = 0
             kept.extend(more)
@@ -188,10 +199,11 @@ class Reduction:
             candidate = sweeping.sweep(candidate)
         if candidate == self.best:
             return True
-        if candidate in self.asked or not self._smaller(candidate):
+        if not self._smaller(candidate) or self.vain.has(self.best, candidate):
             return False
         if not self.interesting(candidate):
-            self.asked.add(candidate)
+            self.vain.add(self.best, candidate)
+            self.failed += 1
             return False
         self.best = candidate
         self.on_better(candidate)
