@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from figures import print_figures
 
@@ -146,15 +147,39 @@ def plain_run(target: Target, test: str) -> tuple[Run, float]:
 def pytest_report(target: Target, arguments: list[str], path: Path) -> dict:
     """{"tests": node ids, "failures"} of one pytest process; a process that died tells of a crash."""
     os.environ[DEVICE_ENV] = target.device
-    options = ["-q", "-p", "no:cacheprovider", "-p", "pytest_jsonreport", "--json-report", f"--json-report-file={path}"]
-    with quiet():
+    options = [
+        "-q",
+        "-s",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "pytest_jsonreport",
+        "--json-report",
+        f"--json-report-file={path}",
+    ]
+    with quiet(), said() as errors:
         code = launch(target, ["pytest", *options, *arguments], module=True)
+        errors.seek(0)
+        words = errors.read().decode("utf-8", "replace")
     if not path.exists():
-        died = Failure(arguments[0], "crash", Outcome.CRASH, message=f"left with code {code}")
-        return {"tests": [], "failures": [died]}
+        message = runs.death_message(words, code - 128 if code > 128 else None)
+        return {"tests": [], "failures": [Failure(arguments[0], "crash", Outcome.CRASH, message=message, text=words)]}
     collected = json.loads(path.read_bytes()).get("collectors", [])
     tests = [node["nodeid"] for entry in collected for node in entry["result"] if node["type"].endswith("Function")]
     return {"tests": tests, "failures": read_report(path).failures}
+
+
+@contextlib.contextmanager
+def said() -> Iterator[IO[bytes]]:
+    """What is written to standard error, by children and native code too: a process that dies says there why."""
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as errors:
+        os.dup2(errors.fileno(), 2)
+        try:
+            yield errors
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 @contextlib.contextmanager

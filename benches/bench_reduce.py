@@ -86,10 +86,10 @@ def bench(name, source, pairs, rivals, options):
         print(f"{name}: shows no difference here; left out")
         return {}
     expected = (failure.exception.rpartition(".")[2] or failure.exception, normalised(failure.message))
-    wanted = sign(failure)
+    wanted = failure
     found = {"test road": alone(name, "test road", pairs[0], source, expected, wanted, options, ours)}
     if not options.test_road_only:
-        found["all roads"] = by_roads(source, wanted, options)
+        found["all roads"] = by_roads(source, wanted, found["test road"], options)
         print(f"{name:30} {'all roads':10} {found['all roads']}", flush=True)
     with ThreadPoolExecutor() as pool:
         works = [(rival, partial(theirs, rival, python, options=options)) for rival, python in rivals]
@@ -143,14 +143,28 @@ def theirs(rival, python, source, oracle, *, options):
 
 
 def row(oracle, source, seconds, end, device, wanted):
-    failure = once(source, device).failure
-    same = failure is not None and same_bug(wanted, failure)
     return {"tokens": tokens_of(source), "lines": code_lines(source), "runs": oracle.runs,
-            "seconds": round(seconds, 1), "end": end, "same": same}  # fmt: skip
+            "seconds": round(seconds, 1), "end": end, "same": same(wanted, once(source, device).failure)}  # fmt: skip
 
 
-def by_roads(source, wanted, options):
-    """The whole of minimize, on a test that runs the script."""
+def same(wanted, failure):
+    """Type and normalised message, and the operator or the library's function that raised."""
+    if failure is None or (failure.exception, normalised(failure.message)) != (
+        wanted.exception,
+        normalised(wanted.message),
+    ):
+        return False
+    return same_bug(sign(wanted), failure) or raised_in(wanted) == raised_in(failure)
+
+
+def raised_in(failure):
+    """The innermost function, where that is not the script's own: its functions come and go."""
+    frame = failure.frames[-1] if failure.frames else None
+    return frame.function if frame and "site-packages" in frame.path else ""
+
+
+def by_roads(source, wanted, test_road, options):
+    """The whole of minimize, on a test that runs the script. The test road is last: its row, and what came before."""
     settings = Settings(python=options.python)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "script.py").write_text(argued(source, "tpu"), "utf-8")
@@ -164,12 +178,11 @@ def by_roads(source, wanted, options):
             run = runs.run_of(next(iter(device.ask([runs.test_job(test_id, limit_s=60)]))), device.target)
             case = Case(test_id, sign(run.failure), device, reference, limit_s=60, budget_s=options.limit)
             draft, trip = take_roads(case)
-            text = draft.source if draft else source
-            failure = once(text, device).failure
-            same = failure is not None and same_bug(wanted, failure)
-    return {"tokens": tokens_of(text), "lines": code_lines(text), "runs": trip.runs,
-            "seconds": round(time.monotonic() - started, 1), "end": draft.level.value if draft else "no road",
-            "same": same}  # fmt: skip
+            seconds = time.monotonic() - started
+            if draft is None:
+                return {**test_road, "runs": trip.runs + test_road["runs"],
+                        "seconds": round(seconds + test_road["seconds"], 1)}  # fmt: skip
+            return row(trip, draft.source, seconds, draft.level.value, device, wanted)
 
 
 def started(stack, options):
