@@ -217,7 +217,10 @@ def test_values(value, name, count):
     raise ValueError(repr([value is VALUES[0], value is make, name, count]))
 
 
-@mark.parametrize("kind", [KINDS["a"], lambda: "plain", torch.nn.functional.relu, Animal("cat"), torch.float16])
+HERE = torch.device("cpu")
+
+
+@mark.parametrize("kind", [KINDS["a"], lambda: "plain", torch.nn.functional.relu, Animal("cat"), torch.float16, HERE])
 def test_kinds(kind):
     raise ValueError(kind() if "lambda" in repr(kind) else repr(getattr(kind, "__name__", kind)))
 

@@ -79,6 +79,13 @@ def test_the_device_is_the_argument(tmp_path):
     assert "environ" not in script
 
 
+@pytest.mark.parametrize("text", ["'tpu'", "str('tpu')", "['tpu'][0]", "dict(at='tpu')['at']"])
+def test_a_parameter_that_holds_the_device_is_the_argument(tmp_path, text):
+    test = "seen = []\n\ndef test_x(where):\n    seen.append(where)\n"
+    script = assemble(told(tmp_path, {"test_x": (test, {})}, arguments=["where"], params={"where": text}), "tpu")
+    assert run(script, "elsewhere")["seen"] == ["elsewhere"]
+
+
 def test_an_import_that_holds_the_device_is_the_argument(tmp_path):
     test = "from os import sep as torch_device\nseen = []\n\ndef test_x():\n    seen.append(torch_device)\n"
     script = assemble(told(tmp_path, {"test_x": (test, {"torch_device": "text"})}), "tpu")

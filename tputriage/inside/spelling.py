@@ -44,7 +44,7 @@ class Speller:
 
     def _spell(self, value: Any, depth: int, exact: bool) -> str | None:
         if self._is_device(value):
-            return self._device_text()
+            return self._device_text() if type(value) is str else self._device_itself()
         if type(value) in PLAIN:
             return "..." if value is ... else _number(value) if isinstance(value, float) else repr(value)
         for spells in (self._definition, self._container, self._torch_value, self._object):
@@ -62,6 +62,12 @@ class Speller:
         spelled = [name for name, value in self._names.items() if _is_plain(name) and self._is_device(value)]
         usual = "sys.argv[1]" if "sys" in self._names else repr(self._device)
         return "device" if "device" in spelled else spelled[-1] if spelled else usual
+
+    def _device_itself(self) -> str:
+        """A `torch.device`: what compares with it tells it from its name."""
+        held = [name for name, value in self._names.items() if isinstance(value, self._torch.device)]
+        ours = [name for name in held if _is_plain(name) and self._is_device(self._names[name])]
+        return "device" if "device" in ours else ours[-1] if ours else f"torch.device({self._device_text()})"
 
     def _named(self, value: Any) -> str | None:
         return next((name for name, known in self._names.items() if known is value and _is_plain(name)), None)

@@ -21,6 +21,16 @@ TORN_DOWN = (
 )  # fmt: skip
 
 
+class _Argument(ast.NodeTransformer):
+    """The device's name, wherever it stands, by the script's argument."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return ast.Name("device", ast.Load()) if node.value == self._device else node
+
+
 class Driver:
     """Writes the lines; raises TriageError, saying what stands in the way, for what a plain script has nothing for.
 
@@ -131,11 +141,7 @@ class Driver:
         node = ast.parse(text, mode="eval").body if isinstance(text, str) else text
         place = module or self._module(self._told["module_file"], "the test")
         (made,) = self._writer.rewritten(place, ast.Expr(node))
-        for part in ast.walk(made):
-            for name, value in ast.iter_fields(part):
-                if isinstance(value, ast.Constant) and value.value == self._device:
-                    setattr(part, name, ast.Name("device", ast.Load()))
-        return ast.unparse(made)
+        return ast.unparse(_Argument(self._device).visit(made))
 
     def _params(self) -> None:
         told = self._told
