@@ -176,3 +176,27 @@ def test_a_template_that_is_broken(tmp_path):
 def test_nothing_is_made_or_changed(tmp_path, arguments):
     doctor(tmp_path, *arguments)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["a" * 300, "/proc/1/root/x"], ids=["a long name", "behind a closed folder"])
+def test_a_store_at_an_impossible_place(tmp_path, place):
+    said, checks = doctor(tmp_path, "--store", place)
+    assert "Traceback" not in said.stderr
+    assert "store" in checks
+
+
+def test_a_store_that_is_a_pipe(tmp_path):
+    (tmp_path / ".tputriage").mkdir()
+    os.mkfifo(tmp_path / ".tputriage" / "store.db")
+    _, checks = doctor(tmp_path)
+    assert "is damaged" in checks["store"]["says"]
+
+
+def test_a_server_that_hands_the_token_back_does_not_get_it_shown(tmp_path, hub):
+    token = "ghp_" + "a1B2" * 9
+    hub.world.accounts[token] = Account(f"me\x1b[31m\n{token}" + "z" * 500, scopes=f"repo, {token}")
+    (tmp_path / "tputriage.toml").write_text(f'api_url = "{hub.url}"\n')
+    said, checks = doctor(tmp_path, GITHUB_TOKEN=token)
+    assert token not in said.stdout + said.stderr
+    assert "\n" not in checks["token"]["says"]
+    assert len(checks["token"]["says"]) < 250

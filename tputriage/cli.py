@@ -279,3 +279,7 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         sys.stderr.close()
         sys.exit(0)
+    except OSError as exc:  # a full disk, a folder that is not ours
+        _complain(f"{exc.filename or 'the system'}: {exc.strerror or exc}")
+        _forget_output()
+        sys.exit(1)

@@ -124,8 +124,10 @@ def _suite(root: Path | None, settings: Settings) -> Check:
 
 
 def _store(folder: Path, newest: int) -> Check:
-    nearest = next(place for place in (folder, *folder.resolve().parents) if place.exists())
-    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+    # os.path says no where pathlib would raise: behind a folder that is not ours, or a name that is too long.
+    whole = Path(os.path.abspath(folder))
+    nearest = next(place for place in (whole, *whole.parents) if os.path.exists(place))
+    if not (os.path.isdir(nearest) and os.access(nearest, os.W_OK)):
         return Check("store", False, f"{folder} cannot be written", "make it writable, or name another with --store")
     file = folder / "store.db"
     version = _shape(file)
@@ -135,11 +137,13 @@ def _store(folder: Path, newest: int) -> Check:
     if version > newest:
         cure = "upgrade tputriage, or name another with --store"
         return Check("store", False, f"{file} was written by a newer tputriage", cure)
-    return Check("store", True, str(folder) if folder.exists() else f"{folder}, not made yet")
+    return Check("store", True, str(folder) if os.path.exists(folder) else f"{folder}, not made yet")
 
 
 def _shape(file: Path) -> int | None:
     """The version of the database; None where it is none. Only its header is read: to open it may change it."""
+    if os.path.exists(file) and not os.path.isfile(file):
+        return None  # to open a pipe would wait for somebody to write
     try:
         with file.open("rb") as opened:
             head = opened.read(VERSION_AT + 4)

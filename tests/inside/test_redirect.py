@@ -48,6 +48,10 @@ HARD = """
         assert "tpu".upper() == "TPU"
         assert torch.einsum("ij->ji", torch.ones(2, 3, device="tpu")).shape == (3, 2)
 
+    def test_another_device_class(monkeypatch):
+        monkeypatch.setattr(torch, "device", lambda *args: DEVICE)
+        assert torch.ones(2, device="tpu").to(DEVICE).device == torch.device("tpu")
+
     def test_median():
         assert torch.median(torch.tensor([3.0, 1.0, 2.0], device="tpu")).item() == 2.0
 """
@@ -64,7 +68,8 @@ CUDA = """
         torch.cuda.synchronize()
         torch.manual_seed(0)
 """
-NAMES = ["factories", "modules", "generators", "the_devices_own_module", "python_doors", "words_stay_words", "median"]
+NAMES = ["factories", "modules", "generators", "the_devices_own_module", "python_doors", "words_stay_words", "median",
+         "another_device_class"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ import ast
 import subprocess
 import sys
 
+import pytest
+
 from tputriage.minimize.draft import Draft
 from tputriage.minimize.emit import finish
 from tputriage.minimize.measure import code_lines
@@ -60,3 +62,12 @@ def test_a_backslash_in_a_message_gives_no_warning():
 def test_lines_of_the_header_are_short():
     long = Draft("x = 1\n", Level.OP, "torch.median", "RuntimeError: " + "a word " * 100)
     assert max(map(len, finish(long).splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    "message", ["\0", "\ud800", '"""\nimport os\n"""', '"' * 7, "\\", "\x1b[31m", "\u2028import os", "{{ 7 }}"]
+)
+def test_whatever_a_message_holds_the_script_has_one_docstring_and_its_code(message):
+    text = finish(Draft(CODE, Level.OP, message, message, message, message), {"torch": message})
+    assert len(ast.parse(text).body) == len(ast.parse(CODE).body) + 1
+    assert text.encode()

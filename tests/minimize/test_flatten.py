@@ -222,3 +222,12 @@ def test_flattened_tests_of_the_fixture_suite_end_as_the_tests_do(worker):
 def test_a_test_that_is_not_there_is_said(worker):
     with pytest.raises(TriageError, match="no test is called"):
         flatten("tests/test_layers.py::test_nothing", worker)
+
+
+@pytest.mark.parametrize(
+    "prefix", [b"\xef\xbb\xbf", b"# -*- coding: latin-1 -*-\r\n# \xe9\r\n"], ids=["BOM", "latin-1"]
+)
+def test_a_suite_file_is_read_in_its_own_encoding(tmp_path, prefix):
+    about = told(tmp_path, {"test_x": ("", {})})
+    (tmp_path / "test_x.py").write_bytes(prefix + b"def test_x():\r\n\tassert 1 == 2\r\n")
+    assert "assert 1 == 2" in assemble(about, "tpu")

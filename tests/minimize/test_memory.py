@@ -100,3 +100,10 @@ def test_each_better_script_is_told():
     shrink.shrink()
     assert told[-1] == shrink.source
     assert len(told) > 1
+
+
+def test_a_damaged_answer_is_none(tmp_path):
+    path = tmp_path / "asked"
+    Memory(path).keep("a", True)
+    path.write_text(path.read_text("ascii").replace("yes", "yas"), "ascii")
+    assert Memory(path).get("a") is None

@@ -1,8 +1,13 @@
 """A captured call as the lines a person would write."""
 
+import ast
+from dataclasses import replace
+
+import pytest
+
 from tputriage.minimize.arguments import CONTIGUOUS, Call, Fill, Generator, Items, Layout, Pairs, Slice, Tensor, Way
 from tputriage.minimize.making import made
-from tputriage.minimize.reading import read_layout
+from tputriage.minimize.reading import read_call, read_layout
 from tputriage.minimize.wrapping import wrapped
 from tputriage.minimize.writing import script_of
 
@@ -160,3 +165,69 @@ def test_a_compiled_call_is_a_function_of_its_tensors():
     y = Tensor(2, (2, 3), "float32")
     call = Call("torch.Tensor.add", (X, y), {}, compiled=True)
     assert body(call).splitlines()[-1] == "torch.compile(lambda x, y: x + y)(x, y)"
+
+
+X_TOLD = {"is": "tensor", "id": 1, "shape": [4], "dtype": "float32", "device": "tpu", "requires_grad": False,
+          "leaf": True, "form": "", "storage": 0, "elements": 4, "strides": [1], "offset": 0}  # fmt: skip
+NOTHING = {"is": "slice", "items": [None, None, None]}
+FIRST = {"is": "slice", "items": [0, 1, None]}
+
+
+def told(name, *args, then="", **kwargs):
+    record = {"name": name, "args": [X_TOLD, *args], "kwargs": kwargs, "parameters": [], "needed": 0}
+    return replace(read_call(record, "tpu"), then=then)
+
+
+# call as it was captured, its line
+ODD = [
+    (told("torch.Tensor.random_", to=5, **{"from": 0}), 'x.random_(to=5, **{"from": 0})'),
+    (told("torch.ops.aten.random_.from", 0, 5), 'getattr(torch.ops.aten.random_, "from")(x, 0, 5)'),
+    (told("torch.Tensor.__getitem__", {"is": "list", "items": [FIRST, NOTHING]}),
+     "x[[slice(0, 1, None), slice(None, None, None)]]"),
+    (told("torch.Tensor.__getitem__", {"is": "tuple", "items": [{"is": "tuple", "items": [FIRST]}, FIRST]}),
+     "x[(slice(0, 1, None),), 0:1]"),
+    (told("torch.Tensor.__getitem__", {"is": "tuple", "items": []}, then=".cpu()"), "x[()].cpu()"),
+    (told("torch.Tensor.__getitem__", {"is": "tuple", "items": [None, NOTHING]}, then=".cpu()"), "x[None, :].cpu()"),
+    (told("torch.Tensor.__rpow__", -2.0), "(-2.0) ** x"),
+    (told("torch.Tensor.__rmul__", {"is": "complex", "text": "(1+2j)"}, then=".cpu()"), "((1+2j) * x).cpu()"),
+    (told("torch.Tensor.__neg__", then=".cpu()"), "(-x).cpu()"),
+    (told("torch.f", {"is": "complex", "text": "(nan+infj)"}), 'torch.f(x, complex("nan+infj"))'),
+    (told("torch.f", m={"is": "dict", "items": {"is": "tensor", "id": 3}}), 'torch.f(x, m={"is": "tensor", "id": 3})'),
+    (told("torch.f", "it's \"q\"\n\0"), """torch.f(x, 'it\\'s "q"\\n\\x00')"""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "line"), ODD)
+def test_odd_arguments_are_written_so_that_python_reads_them(call, line):
+    assert body(call).splitlines()[-1] == line
+    compile(script_of(call, "tpu"), "repro.py", "exec")
+
+
+def test_complex_numbers_without_a_value_are_written_so_that_they_can_be_read():
+    text = made(Tensor(1, (2,), "complex64", fill=Fill.VALUES, values=("(nan+1j)", "(1-2j)"), on_device=False))
+    assert text == 'torch.tensor([complex("nan+1j"), (1-2j)])'
+
+
+def test_any_number_of_tensors_gets_names():
+    tensors = Items(tuple(Tensor(number, (1,), "float32") for number in range(1000)), is_list=True)
+    compile(script_of(Call("torch.stack", (tensors,), {}), "tpu"), "repro.py", "exec")
+
+
+def test_an_input_is_never_called_as_the_scripts_own_things():
+    call = Call("torch.f", tuple(Tensor(n, (1,), "float32") for n in range(3)), {}, ("f", "actual", "expected"))
+    assert body(call).endswith("torch.f(x, y, z)\n")
+
+
+@pytest.mark.parametrize("line", [
+    "f(x, 'it\\'s \"q\" " + "x, (" * 30 + "')",
+    "f(x, ('" + "a" * 81 + "',))",
+    "f(x, ('" + "a" * 80 + "',), 1)",
+    "y = ('" + "a" * 90 + "',)",
+    "y = (a" + "a" * 60 + " + b" + "b" * 60 + ").cpu()",
+    "x[a" + "a" * 60 + " + b" + "b" * 60 + "]",
+    "x[a" + "a" * 60 + ", b" + "b" * 60 + ",]",
+    "torch.compile(lambda x, y: f(x" + ", y" * 40 + "))(x, y)",
+])  # fmt: skip
+def test_a_broken_line_says_the_same(line):
+    assert wrapped(line) != line
+    assert ast.dump(ast.parse(wrapped(line))) == ast.dump(ast.parse(line))

@@ -71,3 +71,12 @@ def test_a_pinned_environment_may_use_what_it_is_pinned_to(tmp_path, monkeypatch
         (tmp_path / f"accel{number}").touch()
     monkeypatch.setenv("TPUTRIAGE_DEVICES", str(tmp_path))
     assert allowed({"TPU_VISIBLE_CHIPS": pins}) == chips
+
+
+def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path):
+    other = tmp_path / "other"
+    other.write_text("kept")
+    (tmp_path / "tputriage-chip-0.lock").symlink_to(other)
+    with pytest.raises(TargetError, match="cannot be opened"):
+        hold_chip((0,), tmp_path)
+    assert other.read_text() == "kept"

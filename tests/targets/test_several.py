@@ -3,7 +3,7 @@
 import pytest
 
 from tputriage.targets.seam import Answer, Ended, Job
-from tputriage.targets.several import SAYS, needs_several
+from tputriage.targets.several import SAYS, is_named, needs_several
 
 
 def skipped(reason, **changes):
@@ -24,3 +24,9 @@ def test_a_failure_that_names_a_device_that_is_not_there_says_so_too():
 
 def test_a_test_that_passed_needs_nothing_more():
     assert not needs_several(skipped("test requires multiple accelerators", outcome="passed"))
+
+
+def test_a_test_is_named_by_its_id_or_a_pattern_and_brackets_are_no_pattern():
+    assert is_named("a.py::test_x[tpu-2]", ["a.py::test_x[tpu-2]"])
+    assert is_named("a.py::test_x[tpu-2]", ["*::test_x[*"])
+    assert not is_named("a.py::test_xt", ["a.py::test_x[tpu-2]"])

@@ -69,7 +69,8 @@ def issue_in_words(dossier: Dossier, links: Links) -> str:
     if seen is None:
         told = "filed from here; filing has not looked at it since" if dossier.issue is not None else ""
     else:
-        reason = f" as {seen.reason.replace('_', ' ')}" if seen.state == "closed" and seen.reason else ""
+        reason = links.text(seen.reason.replace("_", " "), 60)
+        reason = f" as {reason}" if seen.state == "closed" and reason else ""
         labels = f", labels: {links.text(', '.join(seen.labels), 300)}" if seen.labels else ""
         told = f"{seen.state}{reason}{labels}; as seen on {day_of(seen.seen_s)} UTC"
     fixed = f"the repro passes with torch_tpu {links.text(dossier.fixed_in, 60)}" if dossier.fixed_in else ""

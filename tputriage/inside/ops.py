@@ -20,11 +20,13 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import ops_forms
 
 MOST_VALUES = 4096  # elements of a tensor that are carried by value
+MOST_BITS = 4096  # of a whole number; Python refuses to write much longer ones down
 DEEPEST = 6  # nesting of lists and dicts before an argument counts as opaque
 # Searched in this order: a function is known by the first public name under which it is found.
 SPACES = (".nn.functional", "", ".linalg", ".special", ".fft", ".sparse", ".nn.init")
 NAMESPACES = tuple(f"torch{space}" for space in SPACES)
 Copied = Mapping[int, Any]  # copies of tensors by the original's identity
+DEVICE, GENERATOR = torch.device, torch.Generator  # a test may put something else in their place
 _names: dict[Any, str] = {}
 
 
@@ -60,7 +62,7 @@ def storage_key(tensor: Any) -> int:
 
 def describe(value: Any, tensors: Tensors, *, values: bool | Copied = False, depth: int = 0) -> Any:
     """`value` as JSON; `values` reads the elements of small tensors too, from these copies where they are given."""
-    if value is None or isinstance(value, (bool, str)) or type(value) is int:
+    if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, torch.Tensor):
         try:
@@ -86,7 +88,7 @@ def _scalar(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else {"is": "float", "text": str(float(value))}
     if isinstance(value, int):  # an enum or another subclass: its number does
-        return int(value)
+        return int(value) if value.bit_length() <= MOST_BITS else _opaque(value)
     if isinstance(value, complex):
         return {"is": "complex", "text": str(complex(value))}
     if isinstance(value, slice):
@@ -97,9 +99,9 @@ def _scalar(value: Any) -> Any:
 
 
 def _torch_value(value: Any) -> Any:
-    if isinstance(value, torch.device):
+    if isinstance(value, DEVICE):
         return {"is": "device", "text": value.type}
-    if isinstance(value, torch.Generator):
+    if isinstance(value, GENERATOR):
         return {"is": "generator", "text": value.device.type}
     named = isinstance(value, (torch.dtype, torch.layout, torch.memory_format))
     return {"is": "name", "text": str(value)} if named else _opaque(value)

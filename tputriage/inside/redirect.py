@@ -21,6 +21,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 Function = Callable[..., Any]
+DEVICE = torch.device  # a test may put something else in its place
 WRAPPED = (  # Python functions whose arguments may name a device, and that no mode sees
     (torch.amp.autocast_mode.autocast, "__init__"),
     (torch.random, "fork_rng"),
@@ -75,7 +76,7 @@ class Redirect(TorchFunctionMode):
             return args[0].device.type == self._device
         options = dict(kwargs or {})
         new_args, new_options = self.renamed(args, options)
-        if func is torch.device and self._device == "cpu" and (new_args, new_options) != (args, options):
+        if func is DEVICE and self._device == "cpu" and (new_args, new_options) != (args, options):
             return func("cpu")  # without a number: "cpu:0" is not the "cpu" that tensors say
         return func(*new_args, **new_options)
 
@@ -86,8 +87,8 @@ class Redirect(TorchFunctionMode):
         if isinstance(value, str):
             found = self._name.fullmatch(value)
             return value if not found else self._device + (found[1] or "" if self._device != "cpu" else "")
-        if isinstance(value, torch.device) and value.type == self._named:
-            return torch.device(self._device)
+        if isinstance(value, DEVICE) and value.type == self._named:
+            return DEVICE(self._device)
         return value
 
 

@@ -6,6 +6,7 @@ looking changes nothing. What cannot be written down is None.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import collections
 import enum
@@ -40,7 +41,7 @@ class Speller:
             text = self._spell(value, DEEPEST, exact)
         except Exception:  # a value that cannot even be looked at cannot be written down
             return None
-        return text if text is not None and len(text) <= LONGEST else None
+        return text if text is not None and len(text) <= LONGEST and _is_expression(text) else None
 
     def _spell(self, value: Any, depth: int, exact: bool) -> str | None:
         if self._is_device(value):
@@ -167,6 +168,15 @@ class Speller:
             return mode
         kind = "" if first.dtype is self._torch.float32 else f".to({first.dtype})"
         return mode + kind + (f".to({self._device_text()})" if self._is_device(first.device) else "")
+
+
+def _is_expression(text: str) -> bool:
+    """An enum's member, a keyword or a function may have a name that Python cannot read."""
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _is_plain(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -26,9 +26,9 @@ class NamedAnswer(msgspec.Struct, frozen=True):
 class IssueAnswer(msgspec.Struct, frozen=True):
     """An issue, or a pull request where `pull_request` is there. https://docs.github.com/rest/issues"""
 
-    number: int
+    number: Annotated[int, msgspec.Meta(ge=1, le=2**53)]
     title: str
-    state: str = "open"
+    state: Literal["open", "closed"] = "open"
     created_at: str | None = None
     updated_at: str | None = None
     html_url: str = ""
@@ -83,4 +83,7 @@ def next_page(headers: Mapping[str, Any]) -> str:
 
 
 def _seconds(moment: str | None) -> float:
-    return datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp() if moment else 0.0
+    try:
+        return datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp() if moment else 0.0
+    except (ValueError, OverflowError, OSError) as exc:  # the last two of years that no clock has
+        raise TrackerError(f"GitHub's answer has an unexpected time ({moment!r:.40}): is --api-url right?") from exc

@@ -160,6 +160,11 @@ class Call:
         return bool(self.name) and not any(isinstance(leaf, Opaque) for leaf in found)
 
 
+def complex_text(text: str) -> str:
+    """A complex number, as `str` has it, as an expression: `nan` and `inf` are no names."""
+    return f'complex("{text.strip("()")}")' if "n" in text else text
+
+
 def leaves(value: Value) -> Iterator[Value]:
     if isinstance(value, Items):
         for item in value.items:

@@ -1,7 +1,7 @@
 """The final script: a header that says what is expected, what happens and when, then the code of the draft.
 
 The wording is in templates/repro.py.j2. The header is a docstring, so what goes into it is made harmless first:
-no quotes that end it, no backslashes that warn, no lines of its own.
+no quotes that end it, no backslashes that warn, no lines of its own, nothing that is no text.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+from tputriage.console import visible
 from tputriage.minimize.draft import Draft
 from tputriage.rendering import render
 from tputriage.signatures import spoken, unstamped
@@ -49,7 +50,7 @@ def _versions(versions: Mapping[str, str]) -> str:
 
 def _line(text: str, label: str) -> str:
     """Text that can stand in the docstring, wrapped, the label's width counted in the first line."""
-    plain = " ".join(text.replace("\\", "/").replace('"""', "'''").split())
+    plain = " ".join(visible(text).replace("\\", "/").replace('"""', "'''").split())
     if len(plain) > LONGEST:
         plain = f"{plain[: LONGEST - 1].rstrip()}…"
     wrapped = textwrap.fill(label + plain, WIDTH, subsequent_indent="    ", break_long_words=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from tputriage.minimize.arguments import Fill, Tensor, Way
+from tputriage.minimize.arguments import Fill, Tensor, Way, complex_text
 
 CONJUGATE = "{}.conj()"
 
@@ -111,5 +111,6 @@ def _nested(elements: Sequence[str], dims: Sequence[int]) -> str:
 
 def _element(value: object) -> str:
     if isinstance(value, str):  # nan, inf and complex numbers come as text
-        return value if value.startswith("(") or value.endswith("j") else f'float("{value}")'
+        is_complex = value.startswith("(") or value.endswith("j")
+        return complex_text(value) if is_complex else f'float("{value}")'
     return repr(value)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from tputriage.console import log
 
+ANSWERS = {"yes": True, "no": False}
+
 
 class Memory:
     """Answers by question.
@@ -27,7 +29,7 @@ class Memory:
         if path is not None and path.is_file():
             lines = path.read_text("ascii", "replace").splitlines(keepends=True)
             words = (line.split() for line in lines if line.endswith("\n"))
-            self._known = {pair[0]: pair[1] == "yes" for pair in words if len(pair) == 2}
+            self._known = {pair[0]: ANSWERS[pair[1]] for pair in words if len(pair) == 2 and pair[1] in ANSWERS}
 
     def get(self, question: str) -> bool | None:
         known = self._known.get(self._digest(question))

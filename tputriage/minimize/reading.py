@@ -25,6 +25,7 @@ from tputriage.minimize.arguments import (
     Tensor,
     Value,
     Way,
+    complex_text,
 )
 
 
@@ -37,16 +38,18 @@ def read_call(record: Mapping[str, Any], device: str) -> Call:
         parameters=tuple(record["parameters"]),
         needed=record["needed"],
     )
-    return tied(call, list(_tensors((record["args"], record["kwargs"]))))
+    return tied(call, list(_tensors((*record["args"], *record["kwargs"].values()))))
 
 
 def _tensors(item: Any) -> Iterator[Mapping[str, Any]]:
     """Every tensor described in it."""
     if isinstance(item, Mapping):
-        if item.get("is") == "tensor":
+        if item["is"] == "tensor":
             yield item
+        elif item["is"] == "dict":  # whose own keys may be anything
+            yield from _tensors(list(item["items"].values()))
         else:
-            yield from _tensors(list(item.values()))
+            yield from _tensors(item.get("items"))
     elif isinstance(item, (list, tuple)):
         for part in item:
             yield from _tensors(part)
@@ -77,7 +80,9 @@ def _read_scalar(kind: str, item: Mapping[str, Any], device: str) -> Value:
         return Device(text)
     if kind == "generator":
         return Generator(text == device)
-    return Name(text) if kind in ("complex", "name") else Opaque(text)
+    if kind == "complex":
+        return Name(complex_text(text))
+    return Name(text) if kind == "name" else Opaque(text)
 
 
 def _read_tensor(item: Mapping[str, Any], device: str) -> Tensor:

@@ -9,6 +9,7 @@ import builtins
 import keyword
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 from tputriage.minimize.arguments import (
     Call,
@@ -31,7 +32,10 @@ PREAMBLE = "import sys\n\nimport torch\n\n"
 DEVICE_LINE = 'device = sys.argv[1] if len(sys.argv) > 1 else "{device}"\n'
 UNARY = {"__neg__": "-", "__invert__": "~", "__abs__": "abs"}
 # Parameter names that say nothing, or that would hide something of the script's own.
-BLAND = frozenset({"self", "input", "tensor", "other", "x", "a", "device", "sys", "torch", "instance", "value", "out"})
+BLAND = frozenset(
+    {"self", "input", "tensor", "other", "x", "a", "device", "sys", "torch", "instance", "value", "out", "f", "actual",
+     "expected"}
+)  # fmt: skip
 LETTERS = ("x", "y", "z", "u", "v", "w")
 
 
@@ -47,7 +51,7 @@ class Names:
         taken = set(self.given.values())
         hides = keyword.iskeyword(wish) or hasattr(builtins, wish) or wish in BLAND or wish[-1:].isdigit()
         plain = wish.isidentifier() and not hides
-        wishes = ([wish] if plain else []) + list(LETTERS) + [f"x{number}" for number in range(1, 200)]
+        wishes = chain([wish] if plain else [], LETTERS, (f"x{number}" for number in count(1)))
         self.given[tensor.id] = next(name for name in wishes if name not in taken)
 
 
@@ -104,11 +108,18 @@ def statement(call: Call, names: Names, device: str) -> list[str]:
     if call.name.endswith(("__set__", "__setitem__")):
         return [text]
     item = f"[{call.index}]" if call.index >= 0 else ""
-    if call.then and call.name.startswith("torch.Tensor.") and " " in text.partition("(")[0]:
+    if (call.then or item) and not call.compiled and _is_operator(call):
         text = f"({text})"
     if call.then == "backward":
         return [f"{text}{item}.sum().backward()"]
     return [f"{text}{item}{call.then}"]
+
+
+def _is_operator(call: Call) -> bool:
+    """Whether it is written with signs, so that what follows would be done to its last operand alone."""
+    method = call.name.removeprefix("torch.Tensor.")
+    plain = not call.kwargs and len(call.args) == 2 and (method in BINARY or method in REFLECTED)
+    return method != call.name and (plain or (method in UNARY and method != "__abs__"))
 
 
 def expression(call: Call, names: Names, device: str) -> str:
@@ -121,31 +132,62 @@ def expression(call: Call, names: Names, device: str) -> str:
 
 def _eager(call: Call, names: Names, device: str) -> str:
     args = [text_of(value, names, device) for value in call.args]
-    kwargs = [f"{key}={text_of(value, names, device)}" for key, value in call.kwargs.items()]
+    kwargs = [_keyword(key, text_of(value, names, device)) for key, value in call.kwargs.items()]
     if not call.name.startswith("torch.Tensor."):
-        return f"{call.name.removesuffix('.default')}({', '.join(args + kwargs)})"
-    return _method(call.name.removeprefix("torch.Tensor."), call, args, kwargs)
+        return f"{_path(call.name.removesuffix('.default'))}({', '.join(args + kwargs)})"
+    method = call.name.removeprefix("torch.Tensor.")
+    if method in ("__getitem__", "__setitem__"):
+        args[1] = _index(call.args[1], names, device)
+    return _method(method, args, kwargs)
 
 
-def _method(method: str, call: Call, args: Sequence[str], kwargs: Sequence[str]) -> str:
+def _keyword(key: str, text: str) -> str:
+    """torch has parameters that Python cannot name, as `from` of `random_`."""
+    return f"{key}={text}" if _is_name(key) else f"**{{{_quoted(key)}: {text}}}"
+
+
+def _path(name: str) -> str:
+    """And overloads, as `torch.ops.aten.random_.from`."""
+    first, *parts = name.split(".")
+    for part in parts:
+        first = f"{first}.{part}" if _is_name(part) else f"getattr({first}, {_quoted(part)})"
+    return first
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _method(method: str, args: Sequence[str], kwargs: Sequence[str]) -> str:
     first = args[0] if args else "x"
     if method.endswith((".__get__", ".__set__")):
         field_name, _, kind = method.rpartition(".")
         return f"{first}.{field_name}" + (f" = {args[1]}" if kind == "__set__" else "")
     if method in ("__getitem__", "__setitem__"):
-        index = args[1].removeprefix("(").removesuffix(")").rstrip(",") if _is_tuple(call.args[1]) else args[1]
-        return f"{first}[{index or '()'}]" + (f" = {args[2]}" if method == "__setitem__" else "")
+        return f"{first}[{args[1]}]" + (f" = {args[2]}" if method == "__setitem__" else "")
     if method in BINARY and len(args) == 2 and not kwargs:
         return f"{first} {BINARY[method]} {args[1]}"
-    if method in REFLECTED and len(args) == 2:
-        return f"{args[1]} {REFLECTED[method]} {first}"
+    if method in REFLECTED and len(args) == 2 and not kwargs:
+        left = f"({args[1]})" if args[1].startswith("-") else args[1]  # `-2 ** x` is `-(2 ** x)`
+        return f"{left} {REFLECTED[method]} {first}"
     if method in UNARY:
         return f"{UNARY[method]}({first})" if method == "__abs__" else f"{UNARY[method]}{first}"
-    return f"{first}.{method}({', '.join([*args[1:], *kwargs])})"
+    found = f"{first}.{method}" if _is_name(method) else f"getattr({first}, {_quoted(method)})"
+    return f"{found}({', '.join([*args[1:], *kwargs])})"
 
 
-def _is_tuple(value: Value) -> bool:
-    return isinstance(value, Items) and not value.is_list and bool(value.items)
+def _index(value: Value, names: Names, device: str) -> str:
+    """What stands in the brackets; a slice is `1:2` there and nowhere else."""
+    if isinstance(value, Items) and not value.is_list and value.items:
+        return ", ".join(_slice(item, text_of(item, names, device)) for item in value.items)
+    return _slice(value, text_of(value, names, device))
+
+
+def _slice(value: Value, text: str) -> str:
+    if isinstance(value, Slice):
+        start, stop, step = ("" if part is None else str(part) for part in value.parts)
+        return f"{start}:{stop}" + (f":{step}" if step else "")
+    return text
 
 
 def text_of(value: Value, names: Names, device: str) -> str:
@@ -167,8 +209,7 @@ def _scalar(value: Value, device: str) -> str:
     if isinstance(value, Generator):
         return f"torch.Generator({'device' if value.on_device else ''})"
     if isinstance(value, Slice):
-        start, stop, step = ("" if part is None else str(part) for part in value.parts)
-        return f"{start}:{stop}" + (f":{step}" if step else "")
+        return f"slice({', '.join(map(str, value.parts))})"
     if isinstance(value, (Name, Opaque)):
         return value.text
     return _quoted(value) if isinstance(value, str) else repr(value)

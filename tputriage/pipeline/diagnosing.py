@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from tputriage.config import Settings
-from tputriage.console import Done, table
+from tputriage.console import Done, shorten, table
 from tputriage.doctor import Check, Rights, check_all
 from tputriage.errors import TriageError
 from tputriage.issues.credentials import Credentials, find_credentials
 from tputriage.issues.github import GitHubTracker, Patience
+from tputriage.issues.masks import cleaner_for
 from tputriage.pipeline.place import settings_for
 from tputriage.store import NEWEST
 from tputriage.targets.catalogue import check_known
 from tputriage.targets.tools import gh_token
 
+LONGEST, MOST_SCOPES = 60, 40  # characters of a login or a scope
 BRIEF = Patience(timeout_s=10, tries=1, longest_wait_s=0.0, between_requests_s=0.0)
 
 
@@ -50,9 +52,16 @@ def _rights(settings: Settings) -> Rights:
             return Rights()
         source = _kind(found)
         tracker = GitHubTracker(found, api_url=settings.api_url, patience=BRIEF)
-        return Rights(source, tracker.login(), tracker.scopes(), repository=settings.repository)
+        scopes = tracker.scopes()
+        known = None if scopes is None else tuple(map(_told, scopes[:MOST_SCOPES]))
+        return Rights(source, _told(tracker.login()), known, repository=settings.repository)
     except TriageError as exc:
         return Rights(source, trouble=str(exc))
+
+
+def _told(text: str) -> str:
+    """A word of a server, which may be no GitHub."""
+    return shorten(cleaner_for(os.environ).mask(text), LONGEST)
 
 
 def _kind(found: Credentials) -> str:

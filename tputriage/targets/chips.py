@@ -129,11 +129,15 @@ def _try(chip: int, folder: Path) -> tuple[BinaryIO | None, str]:
 
 
 def _opened(path: Path) -> int:
-    """Another user's lock file in a sticky folder can be opened, but not with O_CREAT."""
+    """Another user's lock file in a sticky folder can be opened, but not with O_CREAT.
+
+    A link is not followed: everybody may lay one there, and what it leads to would be emptied.
+    """
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        return os.open(path, flags)
     except FileNotFoundError:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        fd = os.open(path, flags | os.O_CREAT, 0o666)
         os.fchmod(fd, 0o666)  # whatever the umask says: the next holder may be somebody else
         return fd
 

@@ -13,7 +13,6 @@ again.
 
 from __future__ import annotations
 
-import fnmatch
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from tputriage.errors import TargetError
 from tputriage.targets.chips import every_chip
 from tputriage.targets.process import wait_for
 from tputriage.targets.seam import Answer, Ended, Job, Target
-from tputriage.targets.several import needs_several
+from tputriage.targets.several import is_named, needs_several
 from tputriage.targets.worker import Worker, memory_share
 
 STARTING_S = 0.05  # how often a worker that starts is looked at
@@ -242,7 +241,7 @@ class Pool:
 
     def _needs_several(self, job: Job) -> bool:
         test = str(job.payload.get("test_id", ""))
-        named = test in self._wide or any(fnmatch.fnmatchcase(test, pattern) for pattern in self._several_chips)
+        named = test in self._wide or is_named(test, self._several_chips)
         return len(self._target.chips) > 1 and named
 
     def _wants_more(self, answer: Answer) -> bool:

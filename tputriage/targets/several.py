@@ -6,7 +6,9 @@ there; both are only this machine's own doing, where each worker sees one chip.
 
 from __future__ import annotations
 
+import fnmatch
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tputriage.targets.seam import Answer, Ended
@@ -49,6 +51,11 @@ SAYS = (
         "world_size must be positive",
     ),
 )
+
+
+def is_named(test: str, patterns: Sequence[str]) -> bool:
+    """Whether one of the settings' patterns is about this node id; a bracket is a bracket, as ids are full of them."""
+    return any(fnmatch.fnmatchcase(test, pattern.replace("[", "[[]")) for pattern in patterns)
 
 
 def needs_several(answer: Answer) -> bool:

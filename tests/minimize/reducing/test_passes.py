@@ -218,3 +218,9 @@ def test_a_pass_offers_changes_that_can_be_made_to_any_program(source):
                 program.with_changes(group)
                 for site in group:
                     program.with_changes([site])
+
+
+def test_a_second_change_of_a_node_that_the_first_has_replaced_is_refused():
+    program = Program("f(g(), 1)\n")
+    (group,) = PASSES["expression to a part of it"].groups(program)
+    assert program.with_changes(group) is None

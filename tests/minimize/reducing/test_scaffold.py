@@ -8,7 +8,7 @@ from tests.minimize.helpers import Rule
 from tputriage.config import Settings
 from tputriage.minimize.reducing.facts import Facts, FrameFacts, tracer
 from tputriage.minimize.reducing.scaffold import by_values, sliced
-from tputriage.minimize.reducing.straighten import pruned, straightened, valued
+from tputriage.minimize.reducing.straighten import proposals, pruned, straightened, valued
 from tputriage.minimize.reducing.unscaffold import unscaffolded
 from tputriage.minimize.trees import swept
 from tputriage.targets.catalogue import find_target
@@ -172,3 +172,12 @@ def test_a_slice_keeps_what_leads_to_the_failure(trace):
     assert slices[0] == f"{head}unit = random.Random\na = [unit and 1]\nb = a + [2]\na[0] = 9\n{tail}"
     assert any("random.seed(1)" in one for one in slices[1:])
     assert any("a.append(3)" in one for one in slices[1:])
+
+
+@pytest.mark.parametrize("value", ["Enum('E', {'a b': 1})(1)", "Flag('E', {'A': 1, 'B': 2})(0)", "dict(**{'a b': E})"])
+def test_what_has_a_name_that_python_cannot_read_is_not_spelled(trace, value):
+    source = f"from enum import Enum, Flag\nE = object()\nv = {value}\nraise ValueError(v)\n"
+    told = trace(source)
+    for text in (*told.values.values(), *told.frames[0].values.values()):
+        ast.parse(text, mode="eval")
+    assert all(ast.parse(one) for one in [*by_values(source, told), *proposals(source, told)])

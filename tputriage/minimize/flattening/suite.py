@@ -86,8 +86,8 @@ class Suite:
 
     def add(self, file: str, about: Mapping[str, Any]) -> None:
         try:
-            tree = ast.parse(Path(file).read_text("utf-8"))
-        except (OSError, SyntaxError, ValueError):
+            tree = ast.parse(Path(file).read_bytes())  # which says its own encoding
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return
         module = OwnModule(about["name"], file, tree, about["devices"], _bound(tree))
         self.by_name[module.name] = self.by_file[file] = module

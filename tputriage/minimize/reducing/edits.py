@@ -161,8 +161,9 @@ class _Rebuilding:
             found = self._new(self.program.module)
             if isinstance(found, cst.Module):
                 return str(found.code)
-        except (cst.CSTValidationError, TypeError, AttributeError) as exc:
-            # The one place where libcst's refusals are met: it has no type of its own for a forbidden removal.
+        except (cst.CSTValidationError, cst.ParserSyntaxError, TypeError, AttributeError, IndexError) as exc:
+            # The one place where libcst's refusals are met: it has no type of its own for a forbidden removal. And
+            # where a second change of a node finds that the first has left another one there.
             raise RefusedError(str(exc)) from exc
         raise RefusedError("the whole script is gone")
 
