@@ -18,6 +18,7 @@ from contextlib import closing
 from typing import Protocol
 
 from tputriage.console import log
+from tputriage.minimize.comparing import only_compares_the_device
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Run, Signature, Verdict
@@ -128,6 +129,8 @@ class Interesting:
         if key is None or unbound_names(source) or not self._guard(source):
             return ""
         if self._numeric and tells_the_device(source, self.device.target.device):
+            return ""
+        if only_compares_the_device(source):
             return ""
         return key
 
