@@ -101,3 +101,17 @@ def test_what_a_shape_finds_has_one_of_its_signs(changed):
 @pytest.mark.parametrize("letters", ["PA\u017f\u017fWORD", "to\u212aen", "AUTHOR\u0130ZATION", "author\u0131zation"])
 def test_letters_that_count_as_others_hide_nothing(letters):
     assert "hunter2hunter2" not in Cleaner().mask(f"{letters}: 'hunter2hunter2'")
+
+
+SECRET = "s3cr3tV4lueOf/Mine99"
+HELD = {"A_PASSWORD": SECRET, "B_SECRET": "line one here\nline two here", "HTTPS_PROXY": "http://bob:hunter22@proxy:80"}
+
+
+@pytest.mark.parametrize("text", [
+    f"x{SECRET}y", f"Bearer{SECRET}", "a=1&key=s3cr3tV4lueOf%2FMine99", HELD["B_SECRET"], repr(HELD["B_SECRET"]),
+    "bob and hunter22",
+])  # fmt: skip
+def test_a_secret_of_the_environment_is_masked_however_it_is_written(text):
+    masked = cleaner_for(HELD).mask(text)
+    assert "[secret]" in masked
+    assert not any(word in masked for word in ("s3cr3t", "Mine99", "line one", "hunter22"))

@@ -11,10 +11,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from urllib.parse import quote
 
 from tputriage.issues.shapes import COMMON, HOME, HOST, IP4, IP6, MAIL, NAME_FIELD, PROMPT, SECRET_NAME, SECRETS
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_IN_ADDRESS = re.compile(r"://[^:/@\s]*:(?P<password>[^@/\s]+)@")  # of a proxy, or a database
+SURELY = 12  # characters of a secret that stand by chance in no other word
 _PLAIN_CASES = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
 _ODD_CASES = frozenset(map(chr, _PLAIN_CASES))
 # These hide or reorder what a reader sees, and could carry a token past the shapes.
@@ -47,11 +50,18 @@ class Cleaner:
 
 def cleaner_for(env: Mapping[str, str], user: str = "", host: str = "", home: str = "") -> Cleaner:
     """Knows the values of secret-looking environment variables, and who and where we are."""
-    words = [(value, "secret") for name, value in env.items() if SECRET_NAME.search(name) and len(value) >= 6]
+    values = [value for name, value in env.items() if SECRET_NAME.search(name)]
+    values += [match["password"] for value in env.values() for match in _IN_ADDRESS.finditer(value)]
+    words = [(form, "secret") for value in values if len(value) >= 6 for form in _forms(value)]
     words += [(user, "user")] if _telling(user) else []
     words += [(name, "host") for name in (host, host.split(".")[0]) if len(name) > 3 and name != "localhost"]
     words += [(home, "home")] if len(home) > len("/root") else []
     return Cleaner(_ordered(words))
+
+
+def _forms(value: str) -> set[str]:
+    """How a secret may be written: as it is, in an address, and in a `repr`."""
+    return {value, quote(value, safe=""), repr(value)[1:-1]}
 
 
 def plain(text: str) -> str:
@@ -73,9 +83,11 @@ def _masked(name: str, match: re.Match[str]) -> str:
 
 
 def _replaced(word: str, name: str, text: str) -> str:
-    """A name is masked as a whole word only, so that the user `al` leaves `aten::all` alone."""
+    """A name is masked as a whole word only, so that the user `al` leaves `aten::all` alone; a long secret always."""
     if word not in text:
         return text
+    if name == "secret" and len(word) >= SURELY:
+        return text.replace(word, f"[{name}]")
     return re.sub(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", f"[{name}]", text)
 
 
