@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from tputriage.console import Lines, log, notice, plural, set_volume, stoppable, table, visible
+from tputriage.console import Done, Lines, bar, log, notice, plural, say, set_volume, stoppable, table, visible
 from tputriage.errors import InterruptError
 
 ROWS = (("b2b0f2b8d17", "2", "tpu-only", "aten::median is not implemented for TPU"), ("b225dc8e327", "1", "infra", ""))
@@ -30,6 +30,27 @@ def test_a_narrow_terminal_breaks_no_id_and_no_verdict(width):
 
 def test_in_a_narrow_terminal_an_empty_last_cell_takes_no_line():
     assert shown(50).splitlines()[-1].strip() == "b225dc8e327  1  infra"
+
+
+def test_a_narrow_terminal_still_says_what_the_cells_are():
+    assert shown(40).splitlines()[0].split() == ["bucket", "tests", "verdict", "what"]
+
+
+@pytest.mark.parametrize(("asked", "longest"), [("40", 40), ("", 120), ("0", 120), ("x", 120), ("99999", 120)])
+def test_a_pipe_is_as_wide_as_columns_says(capsys, monkeypatch, asked, longest):
+    monkeypatch.setenv("COLUMNS", asked)
+    say(Done(data={}, view=(table("", ("what",), [("word " * 60,)]),)), as_json=False)
+    assert longest - 5 < max(len(line.rstrip()) for line in capsys.readouterr().out.splitlines()) <= longest
+
+
+@pytest.mark.parametrize("width", [40, 69, 70, 80, 99, 100, 160])
+def test_progress_shows_what_runs_now_and_what_is_left_at_any_width(width):
+    file = io.StringIO()
+    with bar("minimizing", Console(file=file, width=width, force_terminal=True, color_system=None)) as step:
+        step(0, 12, "b2b0f2b8d17: op road: [red] torch.Tensor.median", 300.0)
+    last = file.getvalue()
+    assert all(word in last for word in ("b2b0f2b8d17: op road: [r", "at most 5 min left", "12"))
+    assert ("\n  0 of 12 done, at most 5 min left" in last) is (width < 70)
 
 
 def test_no_rows_are_the_names_alone():

@@ -8,6 +8,8 @@ silences: both go through one logger, whose one handler masks and writes them.
 from __future__ import annotations
 
 import logging
+import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,6 +19,7 @@ from typing import Any, Protocol
 
 import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markup import escape
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -24,7 +27,8 @@ from rich.text import Text
 
 from tputriage.errors import InputError, InterruptError, TriageError
 
-PIPE_WIDTH = 120  # columns where standard output is no terminal
+PIPE_WIDTH = 120  # columns where standard output is no terminal, and COLUMNS says no other number
+WIDE, NARROW = 100, 70  # columns of a terminal from which progress has a bar, and below which it takes two lines
 LINE_S = 30.0  # a line of progress in a pipe, at most every so often
 WRAPS = 24  # a cell that is wider may be wrapped; ids, counts and verdicts are not
 
@@ -99,10 +103,15 @@ def _answer(done: Done, as_json: bool) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(done.data), indent=2) + b"\n")
         return
-    out = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False, highlight=False)
+    out = Console(width=None if sys.stdout.isatty() else _pipe_width(), soft_wrap=False, highlight=False)
     for part in done.view:
         # Text goes out as it is: wrapped, a script or an issue's table could not be pasted.
         out.print(Text(visible(part)) if isinstance(part, str) else part, soft_wrap=isinstance(part, str))
+
+
+def _pipe_width() -> int:
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if re.fullmatch(r"[1-9][0-9]{0,3}", asked) else PIPE_WIDTH
 
 
 def tell(text: str) -> None:
@@ -141,6 +150,7 @@ class Listing:
         if not self.rows or self._least() <= options.max_width:
             yield self.wide
             return
+        yield Text("  ".join(filter(None, (str(column.header) for column in self.wide.columns))))
         for row in self.rows:
             yield Text("  ".join(filter(None, row[:-1])), style="bold")
             if row[-1]:
@@ -170,7 +180,7 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Steps]:
     if quiet or _LOG.isEnabledFor(logging.DEBUG):
         yield lambda done, total, what, left_s=None: log("progress", "%d of %d: %s", done, total, what)
     elif sys.stderr.isatty():
-        with _bar(what) as step:
+        with bar(what, Console(stderr=True)) as step:
             yield step
     else:
         yield Lines(what)
@@ -202,17 +212,26 @@ class Lines:
 
 
 @contextmanager
-def _bar(name: str) -> Iterator[Steps]:
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn())
-    last = (TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
-    with Progress(*columns, *last, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=None, left="")
+def bar(name: str, console: Console) -> Iterator[Steps]:
+    """For a terminal: what runs now comes first, and gets the room of what a narrow one cannot show."""
+    wide, narrow = console.width >= WIDE, console.width < NARROW
+    room = console.width - (60 if wide else 3 if narrow else 40)
+    counts = () if narrow else (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        *((BarColumn(bar_width=20),) if wide else ()),
+        *counts,
+    )
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task(name, total=None, left="")
         began = time.monotonic()
 
         def step(done: int, total: int, what: str, left_s: float | None = None) -> None:
             left = _left(time.monotonic() - began, done, total, left_s)
-            shown = shorten(f"{name}: {visible(what)}", max(20, bar.console.width - 60))
-            bar.update(task, completed=done, total=total, description=shown, left=left)
+            now = shorten(visible(f"{name}: {what}" if wide else what), room)
+            below = f"\n{done} of {total} done{left and f', {left}'}" if narrow else ""
+            shown.update(task, completed=done, total=total, description=f"{escape(now)}{below}", left=left)
 
         yield step
 

@@ -91,6 +91,15 @@ def test_collect_keeps_what_it_found_and_ends_its_workers(tmp_path, sent):
     assert (tmp_path / ".tputriage" / "store.db").is_file()
 
 
+def test_collect_again_says_that_it_would_begin_anew(tmp_path):
+    (tmp_path / "tputriage.toml").write_text(SETTINGS)
+    (tmp_path / "test_stop.py").write_text(SUITE)
+    (tmp_path / "report.json").write_text(a_report_of(tmp_path))
+    code, said = stopped(tmp_path, "is test test_stop.py::test_two", "collect", "report.json", "--again")
+    assert code == 130
+    assert "of 2 buckets judged anew in .tputriage, and the rest as it was: the same command, with --again" in said
+
+
 def test_shrink_says_that_nothing_smaller_was_found_yet(tmp_path):
     (tmp_path / "tputriage.toml").write_text(SETTINGS)
     (tmp_path / "script.py").write_text("import sys, time\ndevice = sys.argv[1]\ntime.sleep(600)\n")

@@ -52,7 +52,7 @@ def collect(
             if judge_without_runs(bucket).kind is VerdictKind.UNDECIDED
             and (again or bucket.id in new or first[bucket.id].kind is VerdictKind.UNDECIDED)
         ]
-        found, reruns = _rerun(opened, place, asked, found, quiet=quiet)
+        found, reruns = _rerun(opened, place, asked, found, again=again, quiet=quiet)
         return collected_view(found, first | reruns)
 
 
@@ -105,7 +105,7 @@ def _judge_at_once(store: Store, buckets: Sequence[Bucket]) -> dict[str, Verdict
 
 
 def _rerun(
-    store: Store, place: Place, buckets: Sequence[Bucket], found: Collected, *, quiet: bool
+    store: Store, place: Place, buckets: Sequence[Bucket], found: Collected, *, again: bool, quiet: bool
 ) -> tuple[Collected, dict[str, Verdict]]:
     """What was collected, with its buckets as they are after the reruns, and the verdicts the reruns gave."""
     if not buckets:
@@ -114,7 +114,7 @@ def _rerun(
     tests = [test for bucket in buckets for test in bucket.tests]
     verdicts: dict[str, Verdict] = {}
     after: list[Bucket] = []
-    kept = partial(_kept, verdicts, len(buckets), store)
+    kept = partial(_kept, verdicts, len(buckets), store, again=again)
     with (
         stoppable(kept),
         workers(place, tests) as (device, reference),
@@ -140,8 +140,11 @@ def _rerun(
     return replace(found, buckets=tuple(final_buckets(found.buckets, after)), notes=notes), verdicts
 
 
-def _kept(verdicts: Mapping[str, Verdict], total: int, store: Store) -> str:
+def _kept(verdicts: Mapping[str, Verdict], total: int, store: Store, *, again: bool) -> str:
+    if again:
+        done = f"{len(verdicts)} of {plural(total, 'bucket')} judged anew in {store.folder}"
+        return f"{done}, and the rest as it was: the same command, with --again, begins anew"
+    have = "has its verdict" if total == 1 else "have their verdict"
     return (
-        f"{len(verdicts)} of {plural(total, 'bucket')} have their verdict in {store.folder}:"
-        " the same command goes on with the rest"
+        f"{len(verdicts)} of {plural(total, 'bucket')} {have} in {store.folder}: the same command goes on with the rest"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -100,7 +100,8 @@ def _minimize_all(
 def _kept(store: Store, todo: Sequence[Chosen], made: Sequence[Repro]) -> str:
     asked = [dossier.bucket.id for dossier, _ in todo]
     count = sum(repro.bucket in asked for repro in made)  # what was found behind them has repros too
-    done = f"{count} of {plural(len(todo), 'bucket')} have their repro in {store.folder}"
+    have = "has its repro" if len(todo) == 1 else "have their repro"
+    done = f"{count} of {plural(len(todo), 'bucket')} {have} in {store.folder}"
     draft = store.folder / "repros" / f"{asked[min(count, len(todo) - 1)]}.draft.py"
     best = f", and {draft} is the smallest script so far" if draft.is_file() else ""
     return f"{done}{best}: the same command goes on with the rest"
@@ -214,14 +215,15 @@ def run_on_both(place: Place, path: Path) -> tuple[list[Run], list[Run]]:
 
     at_once = place.device.slots > 1 and not place.device.chips  # a chip is taken by one process at a time
     with ThreadPoolExecutor(max_workers=place.device.slots + 1) as pool:
-        reference = pool.submit(once, place.reference)
-        device = [pool.submit(once, place.device) for _ in range(VERIFICATIONS)] if at_once else []
+        parts: list[Future[list[Run]]] = []
         try:
+            parts.append(pool.submit(once, place.reference))
+            parts.extend(pool.submit(once, place.device) for _ in range(VERIFICATIONS if at_once else 0))
             alone = [] if at_once else run_script(place.device, path, limit_s=limit_s, times=VERIFICATIONS)
-            return [*alone, *(run for part in device for run in part.result())], reference.result()
+            return [*alone, *(run for part in parts[1:] for run in part.result())], parts[0].result()
         except BaseException:  # Ctrl-C: the threads would wait for their scripts to end
             pool.shutdown(wait=False, cancel_futures=True)
-            while not all(part.done() for part in (reference, *device)):
+            while not all(part.done() for part in parts):
                 end_running()
                 time.sleep(STOPPING_S)
             raise
