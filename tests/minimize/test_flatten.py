@@ -98,6 +98,16 @@ def test_the_switch_of_the_suite_is_set_before_anything_is_imported(tmp_path):
     assert script.index("os.environ['X_DEVICE'] = device") < script.index("import json")
 
 
+def test_of_two_imports_the_one_that_was_made_counts(tmp_path):
+    helpers = "def build():\n    return 5\n"
+    test = (
+        "import os\nif os.getenv('NOWHERE'):\n    from nowhere.helpers import build\nelse:\n"
+        "    from helpers import build\nseen = []\n\ndef test_x():\n    seen.append(build())\n"
+    )
+    script = assemble(told(tmp_path, {"helpers": (helpers, {}), "test_x": (test, {})}), "cpu")
+    assert run(script)["seen"] == [5]
+
+
 def test_a_module_of_the_suite_used_by_its_name_is_dissolved(tmp_path):
     test = "import helpers\nseen = []\n\ndef test_x():\n    seen.append(helpers.build())\n"
     script = assemble(told(tmp_path, {"test_x": (test, {}), "helpers": ("def build():\n    return 1\n", {})}), "tpu")

@@ -98,11 +98,15 @@ class Suite:
         if nodes is None:
             return self._starred(module, name, stars)
         last = nodes[-1]
-        if isinstance(last, ast.If) and (found := _import_of(last, name)):
-            last = found
+        if isinstance(last, ast.If) and (found := _imports_of(last, name)):
+            last = next((part for part in found if self._was_made(module, part)), found[0])
         if isinstance(last, ast.Import | ast.ImportFrom):
             return self.imported(module, last, name)
         return Defined(module, name, (*nodes, *(node for node in module.tree.body if name in touched(node))))
+
+    def _was_made(self, module: OwnModule, node: ast.Import | ast.ImportFrom) -> bool:
+        """Its module is one of the suite that is loaded."""
+        return isinstance(node, ast.ImportFrom) and self.module(absolute(module, node)) is not None
 
     def imported(self, module: OwnModule, node: ast.Import | ast.ImportFrom, name: str) -> Meaning | None:
         """What an import there binds the name to."""
@@ -188,10 +192,10 @@ def _bound(tree: ast.Module) -> dict[str, tuple[ast.stmt, ...]]:
     return found
 
 
-def _import_of(node: ast.If, name: str) -> ast.Import | ast.ImportFrom | None:
-    """The import in an `if`: what it asks for is there, or the test would not have come so far."""
+def _imports_of(node: ast.If, name: str) -> list[ast.Import | ast.ImportFrom]:
+    """The imports in an `if`: what it asks for is there, or the test would not have come so far."""
     imports = (part for part in ast.walk(node) if isinstance(part, ast.Import | ast.ImportFrom))
-    return next((part for part in imports if name in binds(part)), None)
+    return [part for part in imports if name in binds(part)]
 
 
 def touched(node: ast.stmt) -> set[str]:
