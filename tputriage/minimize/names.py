@@ -28,9 +28,10 @@ def normal_form(source: str) -> str | None:
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
             compile(tree, "candidate", "exec")
+        text = ast.dump(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return hashlib.sha256(ast.dump(tree).encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def unbound_names(source: str) -> frozenset[str]:

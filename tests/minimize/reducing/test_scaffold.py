@@ -181,3 +181,11 @@ def test_what_has_a_name_that_python_cannot_read_is_not_spelled(trace, value):
     for text in (*told.values.values(), *told.frames[0].values.values()):
         ast.parse(text, mode="eval")
     assert all(ast.parse(one) for one in [*by_values(source, told), *proposals(source, told)])
+
+
+@pytest.mark.parametrize("parts", [300, 900, 2500])
+def test_a_script_that_is_too_deep_to_be_rewritten_stays_as_it_is(parts):
+    source = f"x = {'+'.join(['1'] * parts)}\ny = 2\nraise ValueError(y)\n"
+    level = FrameFacts("<module>", 1, (3, 0, 3, 19), frozenset("y"), {"y": "2"}, {"y": "2"})
+    facts = Facts(frozenset({(1, 0, 1, 2 * parts + 3), (2, 0, 2, 5), (3, 0, 3, 19)}), (level,))
+    assert unscaffolded(source, lambda candidate: False, lambda source: facts) == source

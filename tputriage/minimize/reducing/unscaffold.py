@@ -54,10 +54,18 @@ def _first(ways: Iterable[str], source: str, ask: Ask, seen: set[str | None], *,
 def _fresh(ways: Iterable[str], source: str, seen: set[str | None], smaller: bool) -> Iterator[str]:
     """Proposals not made before, that can be run at all."""
     least = size_of(source)
-    for candidate in ways:
+    for candidate in _rewritable(ways):
         key, size = normal_form(candidate), size_of(candidate)
         if key in seen or size is None or least is None or (smaller and size >= least):
             continue
         seen.add(key)
         if not unbound_names(candidate):
             yield candidate
+
+
+def _rewritable(ways: Iterable[str]) -> Iterator[str]:
+    """Up to where a tree is too deep to be rewritten, as a sum of some hundred parts is."""
+    try:
+        yield from ways
+    except RecursionError:
+        return
