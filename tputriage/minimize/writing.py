@@ -147,8 +147,10 @@ def _keyword(key: str, text: str) -> str:
 
 
 def _path(name: str) -> str:
-    """And overloads, as `torch.ops.aten.random_.from`."""
+    """And overloads, as `torch.ops.aten.random_.from`. What is called may be any expression."""
     first, *parts = name.split(".")
+    if not any(map(keyword.iskeyword, parts)):
+        return name
     for part in parts:
         first = f"{first}.{part}" if _is_name(part) else f"getattr({first}, {_quoted(part)})"
     return first
@@ -172,8 +174,7 @@ def _method(method: str, args: Sequence[str], kwargs: Sequence[str]) -> str:
         return f"{left} {REFLECTED[method]} {first}"
     if method in UNARY:
         return f"{UNARY[method]}({first})" if method == "__abs__" else f"{UNARY[method]}{first}"
-    found = f"{first}.{method}" if _is_name(method) else f"getattr({first}, {_quoted(method)})"
-    return f"{found}({', '.join([*args[1:], *kwargs])})"
+    return f"{_path(f'{first}.{method}')}({', '.join([*args[1:], *kwargs])})"
 
 
 def _index(value: Value, names: Names, device: str) -> str:
