@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from . import record
 from .ops_copies import tensors_in
-from .ops_shadow import _close
+from .ops_shadow import closeness
 
 MOST_GRAPHS = 24
 MOST_BYTES = 1 << 30  # of copied inputs, over all graphs; parameters are not copied
@@ -196,7 +196,7 @@ def _departs(ours: Any, theirs: Any) -> tuple[int, str]:
     for place, (one, other) in enumerate(zip(left, right, strict=True)):
         if one.shape != other.shape or one.dtype != other.dtype:
             return place, f"{list(one.shape)} of {one.dtype}, eagerly {list(other.shape)} of {other.dtype}"
-        alike, largest = _close(one, other.detach().cpu())
+        alike, largest = closeness(one, other.detach().cpu())
         if not alike:
             return place, f"largest difference {largest:.3g}"
     return -1, ""

@@ -7,11 +7,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import ops
 from .ops_copies import copied, mapped, tensors_in
+from .ops_modes import FunctionMode, OperatorMode
 
 
 @contextmanager
@@ -34,7 +33,13 @@ class Elsewhere:
         self._generators: dict[int, torch.Generator] = {}  # CPU's own by the identity of the device's
 
     def mode(self) -> Any:
-        return _OperatorMode(self) if self.name.startswith("torch.ops.") else _FunctionMode(self)
+        return OperatorMode(self.operator) if self.name.startswith("torch.ops.") else FunctionMode(self.public_call)
+
+    def public_call(self, func: Any, args: Any, kwargs: Any) -> Any:
+        return self.call(func, args, kwargs) if ops.public_name(func) == self.name else func(*args, **kwargs)
+
+    def operator(self, func: Any, args: Any, kwargs: Any) -> Any:
+        return self.call(func, args, kwargs) if f"torch.ops.{func}" == self.name else func(*args, **kwargs)
 
     def call(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Differentiable: both moves are. What the call changes in place is written back."""
@@ -79,25 +84,3 @@ class Elsewhere:
 def _version(tensor: Any) -> int:
     """How often it was changed in place; -1 where nobody counts: then it is always taken for changed."""
     return -1 if tensor.is_inference() else int(tensor._version)
-
-
-class _FunctionMode(TorchFunctionMode):
-    def __init__(self, elsewhere: Elsewhere) -> None:
-        super().__init__()
-        self._elsewhere = elsewhere
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if ops.public_name(func) == self._elsewhere.name:
-            return self._elsewhere.call(func, args, kwargs or {})
-        return func(*args, **(kwargs or {}))
-
-
-class _OperatorMode(TorchDispatchMode):
-    def __init__(self, elsewhere: Elsewhere) -> None:
-        super().__init__()
-        self._elsewhere = elsewhere
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if f"torch.ops.{func}" == self._elsewhere.name:
-            return self._elsewhere.call(func, args, kwargs or {})
-        return func(*args, **(kwargs or {}))

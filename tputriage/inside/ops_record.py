@@ -15,11 +15,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import ops, record
 from .ops_journal import Journal
+from .ops_modes import FunctionMode, OperatorMode
 
 HISTORY = 2000  # public calls that are remembered
 MOST_RAISED = 24  # different errors that are remembered; a test may catch many
@@ -55,9 +54,9 @@ class Recorder:
             stack.enter_context(_modules(self))
             if self._blocking:
                 stack.enter_context(_each_call_finished())
-            stack.enter_context(_FunctionMode(self))
+            stack.enter_context(FunctionMode(self.public_call))
             if self._operators:
-                stack.enter_context(_OperatorMode(self))
+                stack.enter_context(OperatorMode(self.operator))
             yield
 
     def public_call(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -148,24 +147,6 @@ class Recorder:
             if entry["from"] <= sequence < entry.get("to", entry["from"]):
                 return entry
         return None
-
-
-class _FunctionMode(TorchFunctionMode):
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
-        self._recorder = recorder
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self._recorder.public_call(func, args, kwargs or {})
-
-
-class _OperatorMode(TorchDispatchMode):
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
-        self._recorder = recorder
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self._recorder.operator(func, args, kwargs or {})
 
 
 def _each_call_finished() -> AbstractContextManager[Any]:

@@ -13,11 +13,11 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 
 from . import ops, record
 from .ops_copies import Copies, copied, mapped, tensors_in
+from .ops_modes import FunctionMode, OperatorMode
 from .ops_record import LOOKS
 
 MOST_FOUND = 8
@@ -51,8 +51,8 @@ class Shadow:
     @contextmanager
     def listening(self) -> Iterator[None]:
         with ExitStack() as stack:
-            stack.enter_context(_FunctionMode(self))
-            stack.enter_context(_OperatorMode(self))
+            stack.enter_context(FunctionMode(self.public_call))
+            stack.enter_context(OperatorMode(self.operator))
             yield
 
     def public_call(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -150,7 +150,7 @@ class Outcome:
                     "kind": kind,
                     "detail": f"{_shown(getattr(ours, kind))}, {_shown(getattr(theirs, kind))} on CPU",
                 }
-        close, largest = _close(ours, theirs)
+        close, largest = closeness(ours, theirs)
         self.largest = max(self.largest, largest)
         if not close and ours.dtype.is_floating_point and self._cpu_is_as_far(func, ours, theirs, place):
             return None
@@ -164,7 +164,7 @@ class Outcome:
 
     def _changed_inputs(self) -> dict[str, Any] | None:
         for place, tensor in enumerate(self.copies.originals):
-            close, largest = _close(tensor, self.copies.made[id(tensor)])
+            close, largest = closeness(tensor, self.copies.made[id(tensor)])
             if not close:
                 return {"kind": "state", "detail": f"largest difference {largest:.3g}", "output": place}
         return None
@@ -204,7 +204,7 @@ def _is_refusal(error: Exception) -> bool:
     return not isinstance(error, NotImplementedError) and "not implemented" not in text and "device" not in text.lower()
 
 
-def _close(ours: Any, theirs: Any) -> tuple[bool, float]:
+def closeness(ours: Any, theirs: Any) -> tuple[bool, float]:
     """(within tolerance, largest difference)."""
     left, right = ours.detach().cpu(), theirs.detach()
     if left.numel() == 0 or left.shape != right.shape:
@@ -239,21 +239,3 @@ def _as_double(leaf: Any) -> Any:
 
 def _shown(value: Any) -> str:
     return str(list(value)) if isinstance(value, torch.Size) else str(value)
-
-
-class _FunctionMode(TorchFunctionMode):
-    def __init__(self, shadow: Shadow) -> None:
-        super().__init__()
-        self._shadow = shadow
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self._shadow.public_call(func, args, kwargs or {})
-
-
-class _OperatorMode(TorchDispatchMode):
-    def __init__(self, shadow: Shadow) -> None:
-        super().__init__()
-        self._shadow = shadow
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self._shadow.operator(func, args, kwargs or {})
