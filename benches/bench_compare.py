@@ -172,28 +172,28 @@ def pytest_report(target: Target, arguments: list[str], path: Path) -> dict:
 @contextlib.contextmanager
 def said() -> Iterator[IO[bytes]]:
     """What is written to standard error, by children and native code too: a process that dies says there why."""
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as errors:
-        os.dup2(errors.fileno(), 2)
-        try:
-            yield errors
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+    with tempfile.TemporaryFile() as errors, leading(2, errors):
+        yield errors
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Standard output to nowhere, for children too: ours is one JSON object."""
     sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
+    with open(os.devnull, "wb") as nowhere, leading(1, nowhere):
+        yield
+
+
+@contextlib.contextmanager
+def leading(stream: int, file: IO[bytes]) -> Iterator[None]:
+    """The file descriptor writes to the file meanwhile, native code's words too."""
+    kept = os.dup(stream)
+    os.dup2(file.fileno(), stream)
     try:
         yield
     finally:
-        os.dup2(kept, 1)
+        os.dup2(kept, stream)
         os.close(kept)
-        os.close(nowhere)
 
 
 if __name__ == "__main__":

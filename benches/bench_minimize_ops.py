@@ -23,11 +23,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from figures import print_figures
-from inspecting import inspect, operator_in, spread, unfit
+from inspecting import inspect, spread, unfit
 
 from tputriage.config import Settings
+from tputriage.minimize.aimed import operator_in
 from tputriage.minimize.draft import Draft
 from tputriage.minimize.emit import finish
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, third_party_imports
 from tputriage.minimize.op_road import take_op_road
@@ -179,7 +181,7 @@ def minimized(
 ) -> Row:
     started = time.monotonic()
     oracle = Interesting(wanted, device, reference, limit_s=30.0, deadline_s=BUDGET_S)
-    road = take_op_road(test, wanted, device, reference, oracle, limit_s=60.0)
+    road = take_op_road(Errand(test, wanted, device, reference, oracle, limit_s=60.0))
     seconds, draft = time.monotonic() - started, road.draft
     about = (wanted.key[:10], test.partition("[")[2].rstrip("]"), wanted.family)
     if draft is None:

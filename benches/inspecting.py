@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tputriage.minimize.aimed import operator_in
 from tputriage.model import Failure, Run
 from tputriage.signatures import Kind, family_of, same_bug, sign
 from tputriage.targets.fresh import run_script
@@ -74,11 +75,6 @@ def _slipped(run: Run, wanted: Failure) -> str:
     if not same_family or not same_bug(sign(wanted), found):
         return f"{found.message.splitlines()[0][:100]!r} for {wanted.message.splitlines()[0][:100]!r}"
     return ""
-
-
-def operator_in(failure: Failure) -> str:
-    """The operator that a message names, with its overload."""
-    return failure.message.partition("operator '")[2].partition("'")[0]
 
 
 def unfit(scripts: Sequence[Path]) -> Mapping[str, str]:

@@ -1,7 +1,13 @@
 """A bug that is a rule on the source, in place of devices."""
 
+import pytest
+
+from tputriage.config import Settings
+from tputriage.errors import TargetError
 from tputriage.minimize.names import normal_form, unbound_names
+from tputriage.targets.catalogue import find_target
 from tputriage.targets.seam import Answer, Ended, Target
+from tputriage.targets.worker import Worker
 
 THE_BUG = {"exception": "RuntimeError", "message": "operator 'aten::median' is not implemented for TPU"}
 
@@ -45,6 +51,18 @@ class FakeRunner:
                 yield Answer(job, said, {}, 0.1)
             else:
                 yield Answer(job, Ended.DONE, a_value(said), 0.1)
+
+
+def on_both(root, suite):
+    """(device, reference) with the suite's one file collected on the emulator and on CPU; skips where there is none."""
+    (root / "test_suite.py").write_text(suite, "utf-8")
+    try:
+        targets = [find_target(name, Settings()) for name in ("emulator", "cpu")]
+    except TargetError as exc:
+        pytest.skip(str(exc))
+    options = {"root": root, "files": [str(root / "test_suite.py")], "device_env": "SUITE_DEVICE"}
+    with Worker(targets[0], **options) as device, Worker(targets[1], **options) as reference:
+        yield device, reference
 
 
 def a_value(said):

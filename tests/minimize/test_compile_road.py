@@ -4,17 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from tputriage.config import Settings
-from tputriage.errors import TargetError
+from tests.minimize.helpers import on_both
 from tputriage.minimize.compile_road import Seen, Uncompiled, compile_seen, needs_compile, take_compile_road
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, third_party_imports
 from tputriage.model import Failure, Frame, Outcome, Phase
 from tputriage.signatures import sign
 from tputriage.targets import runs
-from tputriage.targets.catalogue import find_target
 from tputriage.targets.seam import Answer, Ended, Job, Target
-from tputriage.targets.worker import Worker
 
 SUITE = """
 import os
@@ -48,15 +46,7 @@ FAILURE = Failure("t.py::t", Phase.CALL, Outcome.FAILED, "RuntimeError", "no suc
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    root = tmp_path_factory.mktemp("suite")
-    (root / "test_suite.py").write_text(SUITE, "utf-8")
-    try:
-        targets = [find_target(name, Settings()) for name in ("emulator", "cpu")]
-    except TargetError as exc:
-        pytest.skip(str(exc))
-    options = {"root": root, "files": [str(root / "test_suite.py")], "device_env": "SUITE_DEVICE"}
-    with Worker(targets[0], **options) as device, Worker(targets[1], **options) as reference:
-        yield device, reference
+    yield from on_both(tmp_path_factory.mktemp("suite"), SUITE)
 
 
 @pytest.mark.emulator
@@ -68,7 +58,7 @@ def test_a_model_that_fails_compiled_becomes_a_function_of_one_call(pair):
     assert compile_seen([failure], {}) is Seen.PERHAPS
     assert needs_compile(test, wanted, device, 60.0)
     oracle = Interesting(wanted, device, reference, limit_s=60.0)
-    draft = take_compile_road(test, wanted, device, reference, oracle, limit_s=60.0, explain=False).draft
+    draft = take_compile_road(Errand(test, wanted, device, reference, oracle, limit_s=60.0), explain=False).draft
     assert draft.source.partition('"tpu"\n\n\n')[2] == (
         "@torch.compile\ndef f(LU, pivots, B):\n    return torch.linalg.lu_solve(LU, pivots, B)\n\n\n"
         "LU = torch.ones(2, 2, device=device)\n"

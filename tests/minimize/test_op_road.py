@@ -2,16 +2,14 @@
 
 import pytest
 
-from tputriage.config import Settings
-from tputriage.errors import TargetError
+from tests.minimize.helpers import on_both
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, third_party_imports
 from tputriage.minimize.op_road import take_op_road
 from tputriage.model import Level
 from tputriage.signatures import sign
 from tputriage.targets import runs
-from tputriage.targets.catalogue import find_target
-from tputriage.targets.worker import Worker
 
 SUITE = """
 import os
@@ -104,24 +102,16 @@ def test_everything_agrees():
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    root = tmp_path_factory.mktemp("suite")
-    (root / "test_suite.py").write_text(SUITE, "utf-8")
-    try:
-        targets = [find_target(name, Settings()) for name in ("emulator", "cpu")]
-    except TargetError as exc:
-        pytest.skip(str(exc))
-    options = {"root": root, "files": [str(root / "test_suite.py")], "device_env": "SUITE_DEVICE"}
-    with Worker(targets[0], **options) as device, Worker(targets[1], **options) as reference:
-        yield device, reference
+    yield from on_both(tmp_path_factory.mktemp("suite"), SUITE)
 
 
-def taken(pair, name, **options):
+def taken(pair, name, *, explain=True, **options):
     device, reference = pair
     test = f"test_suite.py::{name}"
     answer = next(iter(device.ask([runs.test_job(test, limit_s=60.0)])))
     failure = runs.run_of(answer, device.target).failure
     oracle = Interesting(sign(failure), device, reference, limit_s=30.0)
-    road = take_op_road(test, oracle.wanted, device, reference, oracle, **options)
+    road = take_op_road(Errand(test, oracle.wanted, device, reference, oracle, **options), explain=explain)
     return road, oracle.runs + road.runs
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.minimize.helpers import THE_BUG, FakeRunner
 from tputriage.config import Settings
 from tputriage.errors import TargetError
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines
 from tputriage.minimize.test_road import said_by, take_test_road
@@ -68,7 +69,7 @@ def a_road(tmp_path, device, reference=lambda source: None, about=None):
         "modules": {str(path): {"name": "test_x", "devices": {}}},
     }
     tpu, cpu = Described("tpu", device, about or plain), FakeRunner("cpu", reference)
-    return take_test_road("test_x.py::test_x", tpu, cpu, Interesting(WANTED, tpu, cpu))
+    return take_test_road(Errand("test_x.py::test_x", WANTED, tpu, cpu, Interesting(WANTED, tpu, cpu)))
 
 
 def test_a_test_ends_as_a_small_script(tmp_path):
@@ -127,6 +128,6 @@ def test_on_torch_tpu_a_test_of_the_fixture_suite_ends_in_six_lines():
     with device, Worker(find_target("cpu", Settings())) as reference:
         run = runs.run_of(next(iter(device.ask([runs.test_job(test_id, limit_s=60)]))), target)
         oracle = Interesting(sign(run.failure), device, reference, limit_s=60, deadline_s=120)
-        road = take_test_road(test_id, device, reference, oracle, limit_s=60)
+        road = take_test_road(Errand(test_id, oracle.wanted, device, reference, oracle, limit_s=60))
     assert code_lines(road.draft.source) <= 6
     assert "Attempted to call `variable.set_data(tensor)`" in road.draft.actual

@@ -6,9 +6,8 @@ torch_tpu's maintainers ask for. Each is one run of the bucket's quickest test t
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from tputriage.compare import knobs
 from tputriage.compare.casebook import Casebook
@@ -18,10 +17,9 @@ from tputriage.compare.judge import Facts
 from tputriage.compare.numbers import read_mismatch
 from tputriage.model import Run
 from tputriage.signatures.families import Kind
+from tputriage.targets.runs import CPU_RANDOM
 
-# Read by inside/knobs.py. What then passes differs by its random stream alone; a wrong result stays wrong.
-CPU_RANDOM: Mapping[str, str] = MappingProxyType({"TPUTRIAGE_CPU_RANDOM": "1"})
-RANDOM_RUNS = 2
+RANDOM_RUNS = 2  # what passes in them differs by its random stream alone; a wrong result stays wrong
 
 Asked = Generator[Sequence[Question], Sequence[Run], tuple[Facts, list[Run]]]
 

@@ -15,6 +15,7 @@ from tputriage.compare.desk import Question, Side
 from tputriage.compare.evidence import Seen, kind_of, quote, see
 from tputriage.model import Run, Signature
 from tputriage.signatures.families import Kind
+from tputriage.targets.runs import NO_COMPILE
 
 # Every name is read by torch or by torch_tpu 0.2.0 itself, except those with TPUTRIAGE in front: where the
 # library offers a call and no variable, the worker makes the call (inside/).
@@ -47,7 +48,7 @@ KNOBS = (
         "it is an operator without a TPU kernel",
         frozenset(Kind),
     ),
-    Knob("no-compile", {"TORCH_COMPILE_DISABLE": "1"}, "it needs torch.compile"),
+    Knob("no-compile", NO_COMPILE, "it needs torch.compile"),
     Knob("debug-checks", {"TORCH_TPU_ENABLE_DEBUG_CHECKS": "1"}, "the debug checks change the program"),
 )
 # Not to make it pass: the C++ trace that torch_tpu's maintainers ask for.

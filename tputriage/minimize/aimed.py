@@ -10,7 +10,7 @@ from __future__ import annotations
 from tputriage.minimize.interesting import Interesting
 from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import same_bug
-from tputriage.targets.runs import run_of, script_job
+from tputriage.targets.runs import run_once, script_job
 from tputriage.targets.seam import Runner
 
 
@@ -39,7 +39,7 @@ class Aimed:
     def run(self, source: str, runner: Runner) -> Run:
         self._oracle.runs += 1
         job = script_job(source, runner.target.device, limit_s=self._oracle.limit_s)
-        return run_of(next(iter(runner.ask([job]))), runner.target)
+        return run_once(runner, job)
 
     def _fails(self, source: str) -> bool:
         failure = self.run(source, self._oracle.device).failure

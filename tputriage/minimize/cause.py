@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tputriage.minimize.suspects import asked
 from tputriage.model import Failure, Signature
 from tputriage.signatures import same_bug, spoken
-from tputriage.targets.runs import failure_of
+from tputriage.targets.runs import asked, failure_of
 from tputriage.targets.seam import Ended, Job, Runner
 
 

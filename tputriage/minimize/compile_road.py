@@ -18,23 +18,21 @@ from tputriage.minimize.arguments import CONTIGUOUS, Call, mapped
 from tputriage.minimize.compiled import Shows, inputs_of, results_of, script_of
 from tputriage.minimize.conditions import Conditions, find_conditions
 from tputriage.minimize.draft import Draft, Road
-from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.shrinking import SMALL, Shrink, plain_values, resized, sizes
-from tputriage.minimize.suspects import asked, ended_badly
+from tputriage.minimize.suspects import ended_badly
 from tputriage.minimize.trace_road import Program, read_steps, shrink_program
 from tputriage.model import Failure, Level, Outcome, Phase, Signature
 from tputriage.signatures import same_bug, sign
-from tputriage.targets.runs import run_of, script_job, test_job
+from tputriage.targets.runs import NO_COMPILE, asked, run_once, script_job, test_job
 from tputriage.targets.seam import Answer, Ended, Job, Runner, Target
 
 DYNAMO = "torch/_dynamo/"
-OFF: Mapping[str, str] = {"TORCH_COMPILE_DISABLE": "1"}
 RETURNS = "returns, as it does eagerly and compiled on CPU"
 AGREES = "what it gives eagerly, as on CPU"
 ONLY_COMPILED = "fails under torch.compile, passes eagerly"
 PROOF = "with torch.compile off, the test no longer fails so"
 AXES = ("dtype", "layout")  # of the grid: each run compiles anew
-Say = Callable[[str], None]
 
 
 class Seen(StrEnum):
@@ -60,7 +58,7 @@ class Uncompiled:
 
         def off() -> Iterator[Job]:
             for job in jobs:
-                without = replace(job, env={**job.env, **OFF})
+                without = replace(job, env={**job.env, **NO_COMPILE})
                 own[id(without)] = without, job
                 yield without
 
@@ -68,22 +66,9 @@ class Uncompiled:
             yield replace(answer, job=own[id(answer.job)][1])
 
 
-@dataclass(frozen=True, slots=True)
-class Trip:
-    """What the whole road needs."""
-
-    test_id: str
-    wanted: Signature
-    device: Runner
-    reference: Runner
-    oracle: Interesting
-    limit_s: float
-    say: Say
-
-
 def needs_compile(test_id: str, wanted: Signature, device: Runner, limit_s: float) -> bool:
     """Whether the wanted failure is gone with torch.compile off; one run on the device."""
-    run = run_of(asked(Uncompiled(device), test_job(test_id, limit_s=limit_s)), device.target)
+    run = run_once(Uncompiled(device), test_job(test_id, limit_s=limit_s))
     other = run.outcome.is_failure and run.failure is not None and not same_bug(wanted, run.failure)
     return run.outcome.is_pass or other
 
@@ -97,32 +82,24 @@ def compile_seen(failures: Sequence[Failure], knobs: Mapping[str, str]) -> Seen:
     return Seen.PERHAPS if any(named) or any(inside) else Seen.NO
 
 
-def take_compile_road(
-    test_id: str,
-    wanted: Signature,
-    device: Runner,
-    reference: Runner,
-    interesting: Interesting,
-    *,
-    limit_s: float = 120.0,
-    explain: bool = True,
-    say: Say = lambda said: None,
-) -> Road:
+def take_compile_road(errand: Errand, *, explain: bool = True) -> Road:
     """The shortest compiled function that fails as the test does, or why there is none.
 
-    `interesting` is this road's alone; `explain` adds the grid of conditions.
+    `explain` adds the grid of conditions.
     """
-    interesting.reference = Uncompiled(reference)
-    trip = Trip(test_id, wanted, device, reference, interesting, limit_s, say)
-    say("compile road: keeping the graphs that are compiled")
-    answer = asked(device, Job("graph", {"test_id": test_id, "seconds": limit_s}, 3 * limit_s))
+    errand.oracle.reference = Uncompiled(errand.reference)
+    errand.say("compile road: keeping the graphs that are compiled")
+    limit_s = errand.limit_s
+    answer = asked(errand.device, Job("graph", {"test_id": errand.test_id, "seconds": limit_s}, 3 * limit_s))
     if answer.ended is not Ended.DONE:
         return Road(None, ended_badly(answer), 1)
     found = answer.value["trouble"]
     if found is None:
         return Road(None, _nothing(answer.value), 1)
-    say(f"compile road: a graph of {found['nodes'][0]} calls, {found['nodes'][1]} after {found['queries']} queries")
-    return _written(trip, found, explain)
+    errand.say(
+        f"compile road: a graph of {found['nodes'][0]} calls, {found['nodes'][1]} after {found['queries']} queries"
+    )
+    return _written(errand, found, explain)
 
 
 def _nothing(value: Mapping[str, Any]) -> str:
@@ -131,18 +108,18 @@ def _nothing(value: Mapping[str, Any]) -> str:
     return f"none of the {value['compiled']} graphs fails compiled where it does not eagerly"
 
 
-def _written(trip: Trip, found: Mapping[str, Any], explain: bool) -> Road:
-    program = tuple(read_steps(found["calls"], trip.device.target.device))
+def _written(errand: Errand, found: Mapping[str, Any], explain: bool) -> Road:
+    program = tuple(read_steps(found["calls"], errand.device.target.device))
     if not program:
         return Road(None, "the calls of the failing graph cannot be written down", 1)
     for shows in _shown(program, found):
-        source = script_of(program, shows, trip.device.target.device)
-        failure = _failure(trip, source)
-        if failure is None or not _is_wanted(trip, failure, found):
+        source = script_of(program, shows, errand.device.target.device)
+        failure = _failure(errand, source)
+        if failure is None or not _is_wanted(errand, failure, found):
             continue
-        oracle = Aimed(trip.oracle, trip.wanted if same_bug(trip.wanted, failure) else sign(failure), failure)
+        oracle = Aimed(errand.oracle, errand.wanted if same_bug(errand.wanted, failure) else sign(failure), failure)
         if oracle(source):
-            return _shrunk(trip, program, shows, oracle, found, explain)
+            return _shrunk(errand, program, shows, oracle, found, explain)
     return Road(None, "the failing graph does not fail so in a script of its own", 1)
 
 
@@ -158,24 +135,26 @@ def _shown(program: Program, found: Mapping[str, Any]) -> Iterator[Shows]:
         yield whole
 
 
-def _failure(trip: Trip, source: str) -> Failure | None:
-    trip.oracle.runs += 1
-    job = script_job(source, trip.device.target.device, limit_s=trip.oracle.limit_s)
-    return run_of(asked(trip.device, job), trip.device.target).failure
+def _failure(errand: Errand, source: str) -> Failure | None:
+    errand.oracle.runs += 1
+    job = script_job(source, errand.device.target.device, limit_s=errand.oracle.limit_s)
+    return run_once(errand.device, job).failure
 
 
-def _is_wanted(trip: Trip, failure: Failure, found: Mapping[str, Any]) -> bool:
+def _is_wanted(errand: Errand, failure: Failure, found: Mapping[str, Any]) -> bool:
     """Fails as the test; or, where the test saw no error but its consequence, as the graph did."""
-    if same_bug(trip.wanted, failure):
+    if same_bug(errand.wanted, failure):
         return True
     if found["kind"] != "raised":
         return failure.exception.endswith("AssertionError")
-    graph = Failure(trip.test_id, Phase.CALL, Outcome.FAILED, found["exception"], found["message"])
+    graph = Failure(errand.test_id, Phase.CALL, Outcome.FAILED, found["exception"], found["message"])
     return same_bug(sign(graph), failure)
 
 
-def _shrunk(trip: Trip, program: Program, shows: Shows, oracle: Aimed, found: Mapping[str, Any], explain: bool) -> Road:
-    device = trip.device.target.device
+def _shrunk(
+    errand: Errand, program: Program, shows: Shows, oracle: Aimed, found: Mapping[str, Any], explain: bool
+) -> Road:
+    device = errand.device.target.device
 
     def write(candidate: Program, device: str) -> str:
         return script_of(candidate, shows, device)
@@ -183,7 +162,7 @@ def _shrunk(trip: Trip, program: Program, shows: Shows, oracle: Aimed, found: Ma
     def write_call(call: Call) -> str:
         return write((replace(program[0], call=call),), device)
 
-    trip.say("compile road: shrinking")
+    errand.say("compile road: shrinking")
     program = shrink_program(program, device, oracle, write) if len(program) > 1 else program
     if len(program) > 1:
         program, when = _smaller(program, oracle, lambda candidate: write(candidate, device)), None
@@ -194,8 +173,8 @@ def _shrunk(trip: Trip, program: Program, shows: Shows, oracle: Aimed, found: Ma
         shrink.shrink()
         assert shrink.best is not None
         program = (replace(program[0], call=shrink.best),)
-        when = _when(trip, shrink.best, write_call, oracle) if explain else None
-    return _finished(trip, program, write(program, device), oracle, _says(found), when)
+        when = _when(errand, shrink.best, write_call, oracle) if explain else None
+    return _finished(errand, program, write(program, device), oracle, _says(found), when)
 
 
 def _smaller(program: Program, oracle: Aimed, write: Callable[[Program], str]) -> Program:
@@ -215,10 +194,10 @@ def _small(call: Call) -> Call:
     return resized(call, {size: SMALL for size in sizes(call) if size > SMALL})
 
 
-def _when(trip: Trip, call: Call, write: Callable[[Call], str], oracle: Aimed) -> Conditions:
-    trip.say("compile road: when it fails")
+def _when(errand: Errand, call: Call, write: Callable[[Call], str], oracle: Aimed) -> Conditions:
+    errand.say("compile road: when it fails")
     return find_conditions(
-        call, write, oracle.wanted, trip.device, trip.oracle.reference, limit_s=trip.oracle.limit_s, axes=AXES
+        call, write, oracle.wanted, errand.device, errand.oracle.reference, limit_s=errand.oracle.limit_s, axes=AXES
     )
 
 
@@ -234,13 +213,11 @@ def _says(found: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _finished(
-    trip: Trip, program: Program, source: str, oracle: Aimed, says: tuple[str, str], when: Conditions | None
+    errand: Errand, program: Program, source: str, oracle: Aimed, says: tuple[str, str], when: Conditions | None
 ) -> Road:
     """The draft, once it is certain that the same script passes on the device with torch.compile off."""
-    run = run_of(
-        asked(Uncompiled(trip.device), script_job(source, trip.device.target.device, limit_s=trip.limit_s)),
-        trip.device.target,
-    )
+    job = script_job(source, errand.device.target.device, limit_s=errand.limit_s)
+    run = run_once(Uncompiled(errand.device), job)
     runs = 2 + (when.runs if when else 0)
     if not run.outcome.is_pass:
         return Road(None, f"{program[-1].call.name} fails eagerly too", runs)
@@ -253,7 +230,7 @@ def _finished(
         condition="; ".join([ONLY_COMPILED, *([when.statement] if when and when.statement else [])]),
         conditions=(("mode: compiled", "fail"), ("mode: eager", "pass"), *(when.table if when else ())),
         cause_proven=PROOF,
-        findings=tuple(trip.oracle.findings),
+        findings=tuple(errand.oracle.findings),
         wanted=oracle.wanted,
         traceback=oracle.traces.get(source, ""),
     )

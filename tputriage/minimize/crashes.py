@@ -6,10 +6,10 @@ import json
 import tempfile
 from pathlib import Path
 
-from tputriage.minimize.suspects import Suspect, asked
+from tputriage.minimize.suspects import Suspect
 from tputriage.model import Signature
 from tputriage.signatures import same_bug
-from tputriage.targets.runs import run_of
+from tputriage.targets.runs import asked, run_of
 from tputriage.targets.seam import Ended, Job, Runner
 
 

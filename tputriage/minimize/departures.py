@@ -12,8 +12,9 @@ from typing import Any
 
 from tputriage.minimize.arguments import Call, Fill, Tensor
 from tputriage.minimize.reading import read_call
-from tputriage.minimize.suspects import asked, ended_badly
+from tputriage.minimize.suspects import ended_badly
 from tputriage.minimize.writing import Names, assembled, assigned, expression, names_for
+from tputriage.targets.runs import asked
 from tputriage.targets.seam import Ended, Job, Runner
 
 RANDOM = "draws random numbers or hands out unwritten memory; all else agrees"

@@ -18,6 +18,7 @@ from tputriage.minimize.flattening.pruning import pruned
 from tputriage.minimize.flattening.suite import OwnModule, Suite, read_suite
 from tputriage.minimize.flattening.writer import Writer
 from tputriage.minimize.writing import DEVICE_LINE
+from tputriage.targets.runs import asked
 from tputriage.targets.seam import Ended, Job, Runner
 
 DESCRIBE_LIMIT_S = 60.0
@@ -34,7 +35,7 @@ def flatten(test_id: str, device: Runner, *, whole: bool = False) -> str:
 
 def describe(test_id: str, device: Runner) -> Mapping[str, Any]:
     """What the test is made of, see inside/kinds/describe.py."""
-    answer = next(iter(device.ask([Job("describe", {"test_id": test_id}, DESCRIBE_LIMIT_S)])))
+    answer = asked(device, Job("describe", {"test_id": test_id}, DESCRIBE_LIMIT_S))
     if answer.ended is not Ended.DONE or answer.value.get("reason"):
         reason = answer.value.get("reason") or answer.last_words.strip().rpartition("\n")[2] or answer.ended
         raise FlattenError(f"the test could not be described: {reason}")

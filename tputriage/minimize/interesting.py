@@ -25,7 +25,7 @@ from tputriage.model import Failure, Outcome, Run, Signature, Verdict
 from tputriage.signatures import same_bug, sign
 from tputriage.signatures.families import BY_NAME, Kind
 from tputriage.signatures.rules import normalise
-from tputriage.targets.runs import run_of, script_job
+from tputriage.targets.runs import asked, run_of, script_job
 from tputriage.targets.seam import Answer, Job, Runner
 
 MOST_FINDINGS = 20
@@ -205,7 +205,7 @@ class Interesting:
     def _passes(self, source: str) -> bool:
         if not self._counted():
             return False
-        answer = next(iter(self.reference.ask([self._reference_job(source)])))
+        answer = asked(self.reference, self._reference_job(source))
         passed = run_of(answer, self.reference.target).outcome.is_pass
         if passed:
             self._pace_s = self._took_s

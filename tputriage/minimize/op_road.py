@@ -19,37 +19,20 @@ from tputriage.minimize.conditions import AXES, Conditions, find_conditions
 from tputriage.minimize.crashes import find_crash
 from tputriage.minimize.departures import Departure, compare_calls
 from tputriage.minimize.draft import Draft, Road
-from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.module_road import module_calls
 from tputriage.minimize.shrinking import Shrink
-from tputriage.minimize.suspects import Suspect, asked, calls_of, find_suspect, listen_to_history
+from tputriage.minimize.suspects import Suspect, calls_of, find_suspect, listen_to_history
 from tputriage.minimize.trace_road import find_program, read_steps
 from tputriage.minimize.trace_road import write as write_program
 from tputriage.minimize.writing import script_of
 from tputriage.model import Failure, Level, Signature
 from tputriage.signatures import Kind, family_of, same_bug, sign
-from tputriage.targets.runs import run_of, script_job
-from tputriage.targets.seam import Runner
+from tputriage.targets.runs import run_once, script_job
 
 MOST_DEPARTURES = 5
 RETURNS = "returns, as on CPU"
-Say = Callable[[str], None]
 Write = Callable[[Call], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Trip:
-    """What the whole road needs."""
-
-    test_id: str
-    wanted: Signature
-    device: Runner
-    reference: Runner
-    oracle: Interesting
-    limit_s: float
-    say: Say
-    on_better: Say
-    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,63 +49,50 @@ class Shown:
     level: Level = Level.OP
 
 
-def take_op_road(
-    test_id: str,
-    wanted: Signature,
-    device: Runner,
-    reference: Runner,
-    interesting: Interesting,
-    *,
-    limit_s: float = 120.0,
-    explain: bool = True,
-    say: Say = lambda said: None,
-    on_better: Say = lambda source: None,
-    elsewhere: tuple[str, ...] = (),
-) -> Road:
+def take_op_road(errand: Errand, *, explain: bool = True) -> Road:
     """The shortest script that one call of the test gives, or why there is none.
 
-    `explain` adds the counterfactual run and the grid of conditions. `on_better` gets every script that fails as
-    wanted, each smaller than the one before. Calls `elsewhere` are done on CPU: the failure is one behind them.
+    `explain` adds the counterfactual run and the grid of conditions.
     """
-    trip = Trip(test_id, wanted, device, reference, interesting, limit_s, say, on_better, elsewhere)
-    say("op road: listening to the test")
-    found = find_suspect(test_id, wanted, device, limit_s, elsewhere)
+    test_id, wanted, device, limit_s = errand.test_id, errand.wanted, errand.device, errand.limit_s
+    errand.say("op road: listening to the test")
+    found = find_suspect(test_id, wanted, device, limit_s, errand.elsewhere)
     runs, suspect = found.runs, found.suspect
     if found.crashed:
         suspect, more = find_crash(test_id, wanted, device, limit_s)
         runs += more
     reason = "behind a call that is done on CPU no other call fails alone"
     if suspect is not None:
-        shown = _show_error(trip, suspect)
-        if shown is None and not elsewhere:
-            return _trace(trip, suspect, runs)
-    elif elsewhere:
+        shown = _show_error(errand, suspect)
+        if shown is None and not errand.elsewhere:
+            return _trace(errand, suspect, runs)
+    elif errand.elsewhere:
         return Road(None, found.reason or reason, runs)
     else:
-        say("op road: comparing every call with CPU")
+        errand.say("op road: comparing every call with CPU")
         compared = compare_calls(test_id, device, limit_s)
         runs += 1
-        shown = _show_departure(trip, compared.departures)
+        shown = _show_departure(errand, compared.departures)
         reason = compared.reason or "no call that departs from CPU does so alone"
     if shown is None:
         return Road(None, reason, runs)
-    return _explained(trip, shown, runs) if explain else Road(_draft(shown), "", runs)
+    return _explained(errand, shown, runs) if explain else Road(_draft(shown), "", runs)
 
 
-def _show_error(trip: Trip, suspect: Suspect) -> Shown | None:
-    device = trip.device.target.device
-    wanted = trip.wanted if same_bug(trip.wanted, suspect.failure) else sign(suspect.failure)
+def _show_error(errand: Errand, suspect: Suspect) -> Shown | None:
+    device = errand.device.target.device
+    wanted = errand.wanted if same_bug(errand.wanted, suspect.failure) else sign(suspect.failure)
     kind = family_of(suspect.failure).kind
-    oracle = Aimed(trip.oracle, wanted, suspect.failure)
+    oracle = Aimed(errand.oracle, wanted, suspect.failure)
 
     def write(call: Call) -> str:
         return script_of(call, device)
 
     for call, level in _calls(suspect, device):
-        if trip.elsewhere and len({tensor.on_device for tensor in call.tensors}) > 1:
+        if errand.elsewhere and len({tensor.on_device for tensor in call.tensors}) > 1:
             return None  # a tensor stayed where an earlier call was done: no fault of the device's
-        shrink = Shrink(write, oracle, on_better=trip.on_better)
-        if _shrunk(trip, shrink, call):
+        shrink = Shrink(write, oracle, on_better=errand.on_better)
+        if _shrunk(errand, shrink, call):
             actual = _actual(suspect.failure)
             return Shown(shrink, write, oracle, actual, RETURNS, suspect.names, kind, level)
     return None
@@ -139,55 +109,55 @@ def _actual(failure: Failure) -> str:
     return f"{failure.exception}: {first}" if failure.exception else first
 
 
-def _trace(trip: Trip, suspect: Suspect, runs: int) -> Road:
+def _trace(errand: Errand, suspect: Suspect, runs: int) -> Road:
     """The call with what made its inputs, where it does not fail with fresh ones."""
-    device, reason = trip.device.target.device, f"{', '.join(suspect.names) or 'the call'} alone does not fail"
-    again, history = listen_to_history(trip.test_id, trip.wanted, trip.device, trip.limit_s)
+    device, reason = errand.device.target.device, f"{', '.join(suspect.names) or 'the call'} alone does not fail"
+    again, history = listen_to_history(errand.test_id, errand.wanted, errand.device, errand.limit_s)
     last = next(calls_of(again, device), None) if again else None
     if last is None:
         return Road(None, f"{reason}, and its arguments cannot be written down", runs + 1)
-    oracle = Aimed(trip.oracle, trip.wanted, suspect.failure)
-    program = find_program(read_steps(history, device), last, device, oracle, trip.say)
+    oracle = Aimed(errand.oracle, errand.wanted, suspect.failure)
+    program = find_program(read_steps(history, device), last, device, oracle, errand.say)
     if program is None:
         return Road(None, f"{reason}, nor does it with the calls that made its inputs", runs + 1)
     source = write_program(program, device)
     actual, trace = _actual(suspect.failure), oracle.traces.get(source, "")
-    draft = Draft(source, Level.TRACE, last.name, actual, RETURNS, reason=reason, traceback=trace, wanted=trip.wanted)
+    draft = Draft(source, Level.TRACE, last.name, actual, RETURNS, reason=reason, traceback=trace, wanted=errand.wanted)
     return Road(draft, "", runs + 1)
 
 
-def _shrunk(trip: Trip, shrink: Shrink, call: Call) -> bool:
-    trip.say(f"op road: {call.name}")
+def _shrunk(errand: Errand, shrink: Shrink, call: Call) -> bool:
+    errand.say(f"op road: {call.name}")
     if not shrink.start(call):
         return False
     shrink.shrink()
-    trip.say(f"op road: {call.name}, {trip.oracle.runs} runs")
+    errand.say(f"op road: {call.name}, {errand.oracle.runs} runs")
     return True
 
 
-def _show_departure(trip: Trip, found: Sequence[Departure]) -> Shown | None:
+def _show_departure(errand: Errand, found: Sequence[Departure]) -> Shown | None:
     """The departure that fails as the test does; else the first that shows at all and is proven to be the cause."""
-    tried = list(_failing(found, trip))
-    tried.sort(key=lambda one: _strangeness(trip.wanted, one[2]))  # stable: the earliest departure stays first
+    tried = list(_failing(found, errand))
+    tried.sort(key=lambda one: _strangeness(errand.wanted, one[2]))  # stable: the earliest departure stays first
     for departure, write, failure in tried:
-        matches, names = same_bug(trip.wanted, failure), (departure.call.name,)
-        if not matches and not prove(trip.test_id, trip.wanted, names, trip.device, trip.limit_s).said:
+        matches, names = same_bug(errand.wanted, failure), (departure.call.name,)
+        if not matches and not prove(errand.test_id, errand.wanted, names, errand.device, errand.limit_s).said:
             continue
-        oracle = Aimed(trip.oracle, trip.wanted if matches else sign(failure), failure)
-        shrink = Shrink(write, oracle, on_better=trip.on_better)
-        if _shrunk(trip, shrink, departure.call):
+        oracle = Aimed(errand.oracle, errand.wanted if matches else sign(failure), failure)
+        shrink = Shrink(write, oracle, on_better=errand.on_better)
+        if _shrunk(errand, shrink, departure.call):
             return Shown(shrink, write, oracle, departure.says, "as on CPU", names, family_of(failure).kind)
     return None
 
 
-def _failing(found: Sequence[Departure], trip: Trip) -> Iterator[tuple[Departure, Write, Failure]]:
+def _failing(found: Sequence[Departure], errand: Errand) -> Iterator[tuple[Departure, Write, Failure]]:
     """(departure, writer of its script, how that fails), up to the first that fails as the test does."""
     for departure in found[:MOST_DEPARTURES]:
-        for write in _writers(departure, trip.device.target.device):
-            failure = _fails_as(write(departure.call), trip)
+        for write in _writers(departure, errand.device.target.device):
+            failure = _fails_as(write(departure.call), errand)
             if failure is not None:
                 yield departure, write, failure
-                if not _strangeness(trip.wanted, failure):
+                if not _strangeness(errand.wanted, failure):
                     return
 
 
@@ -205,29 +175,35 @@ def _write_departure(departure: Departure, device: str, check: str, call: Call) 
     return departures.script_of(departure, call, device, check)
 
 
-def _fails_as(source: str, trip: Trip) -> Failure | None:
+def _fails_as(source: str, errand: Errand) -> Failure | None:
     """How the script fails on the device, where it passes on the reference."""
-    trip.oracle.runs += 2
+    errand.oracle.runs += 2
     jobs = [
-        script_job(source, runner.target.device, limit_s=trip.oracle.limit_s)
-        for runner in (trip.device, trip.reference)
+        script_job(source, runner.target.device, limit_s=errand.oracle.limit_s)
+        for runner in (errand.device, errand.reference)
     ]
-    run = run_of(asked(trip.device, jobs[0]), trip.device.target)
-    other = run_of(asked(trip.reference, jobs[1]), trip.reference.target)
+    run = run_once(errand.device, jobs[0])
+    other = run_once(errand.reference, jobs[1])
     return run.failure if other.failure is None else None
 
 
-def _explained(trip: Trip, shown: Shown, runs: int) -> Road:
-    trip.say("op road: proving the cause")
-    proof = prove(trip.test_id, trip.wanted, shown.names, trip.device, trip.limit_s, trip.elsewhere)
-    trip.say("op road: when it fails")
+def _explained(errand: Errand, shown: Shown, runs: int) -> Road:
+    errand.say("op road: proving the cause")
+    proof = prove(errand.test_id, errand.wanted, shown.names, errand.device, errand.limit_s, errand.elsewhere)
+    errand.say("op road: when it fails")
     best = shown.shrink.best
     assert best is not None
     axes = ("dtype",) if shown.kind is Kind.MISSING_OP else AXES
     when = find_conditions(
-        best, shown.write, shown.oracle.wanted, trip.device, trip.reference, limit_s=trip.oracle.limit_s, axes=axes
+        best,
+        shown.write,
+        shown.oracle.wanted,
+        errand.device,
+        errand.reference,
+        limit_s=errand.oracle.limit_s,
+        axes=axes,
     )
-    return Road(_draft(shown, proof, when, tuple(trip.oracle.findings)), "", runs + proof.runs + when.runs)
+    return Road(_draft(shown, proof, when, tuple(errand.oracle.findings)), "", runs + proof.runs + when.runs)
 
 
 def _draft(

@@ -6,10 +6,9 @@ Such a difference is no bug, and a script that shows it would pass for one.
 from __future__ import annotations
 
 from tputriage.minimize.departures import RANDOM
-from tputriage.targets.runs import run_of, test_job
+from tputriage.targets.runs import CPU_RANDOM, run_once, test_job
 from tputriage.targets.seam import Runner
 
-CPU_RANDOM = {"TPUTRIAGE_CPU_RANDOM": "1"}  # see inside/knobs.py
 REASON = "with the random numbers of the CPU the test passes: it compares the streams of two devices"
 
 
@@ -20,5 +19,4 @@ def asks_chance(reason: str) -> bool:
 
 def fails_by_chance(test_id: str, device: Runner, limit_s: float) -> bool:
     """Whether the test passes once its numbers are drawn on CPU."""
-    answer = next(iter(device.ask([test_job(test_id, limit_s=limit_s, knobs=CPU_RANDOM)])))
-    return run_of(answer, device.target).outcome.is_pass
+    return run_once(device, test_job(test_id, limit_s=limit_s, knobs=CPU_RANDOM)).outcome.is_pass

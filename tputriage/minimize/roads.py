@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from tputriage.minimize.compile_road import Seen, needs_compile, take_compile_road
 from tputriage.minimize.draft import Draft, Road
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
 from tputriage.minimize.memory import Memory
@@ -69,13 +70,28 @@ class Trip:
             memory=case.memory,
         )
 
+    def errand(self, oracle: Interesting) -> Errand:
+        """One road's, with an oracle of its own."""
+        case = self.case
+        return Errand(
+            case.test_id,
+            case.wanted,
+            case.device,
+            case.reference,
+            oracle,
+            case.limit_s,
+            case.on_progress,
+            case.on_better,
+            case.elsewhere,
+        )
+
 
 def take_roads(case: Case) -> tuple[Draft | None, Trip]:
     """The first road's draft that fails as wanted; None where no road gave one, the trip says why."""
     trip = Trip(case)
     for road, share in _roads(trip):
         oracle = trip.oracle(share)
-        taken = road(case, oracle)
+        taken = road(trip.errand(oracle))
         trip.runs += taken.runs + oracle.runs
         trip.findings |= {finding.message: finding for finding in oracle.findings}
         if taken.draft is not None:
@@ -97,12 +113,12 @@ def _by_chance(trip: Trip) -> bool:
     return found
 
 
-def _roads(trip: Trip) -> tuple[tuple[Callable[[Case, Interesting], Road], float], ...]:
+def _roads(trip: Trip) -> tuple[tuple[Callable[[Errand], Road], float], ...]:
     """The roads with their shares of what is left; listening to single calls switches torch.compile off."""
     case = trip.case
     if case.elsewhere or case.compiles is Seen.NO or not _only_compiled(trip):
         return (_op_road, OP_SHARE), (_test_road, 1.0)
-    return (_compile_road, OP_SHARE), (_test_road, 1.0)
+    return (take_compile_road, OP_SHARE), (_test_road, 1.0)
 
 
 def _only_compiled(trip: Trip) -> bool:
@@ -113,50 +129,20 @@ def _only_compiled(trip: Trip) -> bool:
     return needs_compile(case.test_id, case.wanted, case.device, case.limit_s)
 
 
-def _compile_road(case: Case, oracle: Interesting) -> Road:
-    return take_compile_road(
-        case.test_id,
-        case.wanted,
-        case.device,
-        case.reference,
-        oracle,
-        limit_s=case.limit_s,
-        say=case.on_progress,
-    )
-
-
-def _op_road(case: Case, oracle: Interesting) -> Road:
-    road = take_op_road(
-        case.test_id,
-        case.wanted,
-        case.device,
-        case.reference,
-        oracle,
-        limit_s=case.limit_s,
-        say=case.on_progress,
-        on_better=case.on_better,
-        elsewhere=case.elsewhere,
-    )
+def _op_road(errand: Errand) -> Road:
+    road = take_op_road(errand)
     if road.draft is None:
         return road
     # What the script itself says on the device: the sizes in its message are not those of the test.
-    failure = run_script(road.draft.source, case.device, case.limit_s).failure
+    failure = run_script(road.draft.source, errand.device, errand.limit_s).failure
     draft = replace(road.draft, actual=said_by(failure)) if failure else road.draft
     return replace(road, draft=draft, runs=road.runs + 1)
 
 
-def _test_road(case: Case, oracle: Interesting) -> Road:
-    if case.elsewhere:
+def _test_road(errand: Errand) -> Road:
+    if errand.elsewhere:
         return Road(None, "the test as a script stops at the failure before this one")
-    return take_test_road(
-        case.test_id,
-        case.device,
-        case.reference,
-        oracle,
-        limit_s=case.limit_s,
-        say=case.on_progress,
-        on_better=case.on_better,
-    )
+    return take_test_road(errand)
 
 
 def _wanted(case: Case, draft: Draft, runs: Sequence[Run]) -> Signature:

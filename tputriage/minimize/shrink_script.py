@@ -99,4 +99,4 @@ def _failing(source: str, device: Runner, reference: Runner, limit_s: float) -> 
 def run_once(source: str, runner: Runner, limit_s: float) -> Run:
     """One run of a script on a target."""
     job = runs.script_job(source, runner.target.device, limit_s=limit_s)
-    return next(runs.run_of(answer, runner.target) for answer in runner.ask([job]))
+    return runs.run_once(runner, job)

@@ -13,7 +13,7 @@ from tputriage.minimize.arguments import Call
 from tputriage.minimize.reading import read_call
 from tputriage.model import Failure, Outcome, Phase, Signature
 from tputriage.signatures import Kind, family_of, same_bug
-from tputriage.targets.runs import death_message, failure_of
+from tputriage.targets.runs import asked, death_message, failure_of
 from tputriage.targets.seam import Answer, Ended, Job, Runner
 
 # Public calls that only start the backward pass: the call to blame is one of the forward pass.
@@ -110,10 +110,6 @@ def listen_to_history(
     if answer.ended is not Ended.DONE:
         return None, []
     return _match(_suspects(answer, test_id), wanted), list(answer.value["history"])
-
-
-def asked(runner: Runner, job: Job) -> Answer:
-    return next(iter(runner.ask([job])))
 
 
 def ended_badly(answer: Answer) -> str:

@@ -6,46 +6,35 @@ scaffolding around the failure is replaced by what it computed, and the reducer 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tputriage.errors import TriageError
 from tputriage.minimize.device_argument import defaulted
 from tputriage.minimize.draft import Draft, Road
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.flatten import assemble, describe, scripts
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.reducing import reduce_source, tracer
 from tputriage.minimize.tidying import tidy
 from tputriage.model import Failure, Level, Outcome, Run
-from tputriage.targets.runs import run_of, script_job
+from tputriage.targets.runs import run_once, script_job
 from tputriage.targets.seam import Runner
 
 LONGEST_LINE = 200
 
 
-def take_test_road(
-    test_id: str,
-    device: Runner,
-    reference: Runner,
-    oracle: Interesting,
-    *,
-    limit_s: float = 120.0,
-    say: Callable[[str], None] = lambda said: None,
-    on_better: Callable[[str], None] = lambda source: None,
-    seed: int = 0,
-) -> Road:
+def take_test_road(errand: Errand, *, seed: int = 0) -> Road:
     """The smallest script that the test leads to, or what stood in the way of one.
 
-    `on_better` gets every script that fails as wanted, each better than the one before. `Road.runs` are the runs
-    that the oracle did not make.
+    `Road.runs` are the runs that the oracle did not make.
     """
+    device, oracle, limit_s, on_better = errand.device, errand.oracle, errand.limit_s, errand.on_better
     extra = [1]  # the description
-    say("test road: flattening the test")
+    errand.say("test road: flattening the test")
     try:
-        told = describe(test_id, device)
+        told = describe(errand.test_id, device)
         script = next(filter(oracle, scripts(told, device.target.device)), None)
         if script is None:
             whole = assemble(told, device.target.device, switch=True, whole=True)
-            return Road(None, _why_not(whole, device, reference, oracle, limit_s), 3)
+            return Road(None, _why_not(whole, device, errand.reference, oracle, limit_s), 3)
     except TriageError as exc:
         return Road(None, f"the test cannot be written as one script: {exc}", 1)
     on_better(script)
@@ -53,7 +42,7 @@ def take_test_road(
     def counted() -> None:
         extra[0] += 1
 
-    say("test road: replacing what leads to the failure by what it computed, and shrinking")
+    errand.say("test road: replacing what leads to the failure by what it computed, and shrinking")
     watch = tracer(device, limit_s=limit_s, counted=counted)
     best = reduce_source(script, oracle, on_better=on_better, seed=seed, trace=watch)
     best = tidy(defaulted(best, device.target.device))
@@ -64,7 +53,7 @@ def take_test_road(
 def run_script(source: str, runner: Runner, limit_s: float) -> Run:
     """One run of a script on a target."""
     job = script_job(source, runner.target.device, limit_s=limit_s)
-    return run_of(next(iter(runner.ask([job]))), runner.target)
+    return run_once(runner, job)
 
 
 def _draft(source: str, failure: Failure | None, oracle: Interesting) -> Draft:

@@ -60,6 +60,12 @@ def reads(*nodes: ast.AST) -> set[str]:
     return {part.id for part in names if isinstance(part.ctx, ast.Load)}
 
 
+def inner_reads(body: Sequence[ast.stmt], name: str) -> bool:
+    """Whether a function in the body reads the name later, when what it stands for may be another."""
+    inner = [part for node in body for part in ast.walk(node) if isinstance(part, (*DEFINITIONS, ast.Lambda))]
+    return any(isinstance(one, ast.Name) and one.id == name for part in inner for one in ast.walk(part))
+
+
 def texts(node: ast.AST) -> set[str]:
     """The strings in it, since a name may be read by one."""
     return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}

@@ -18,12 +18,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from tputriage.errors import TargetError
 from tputriage.targets.chips import every_chip
-from tputriage.targets.process import wait_for
+from tputriage.targets.process import Closing, wait_for
 from tputriage.targets.seam import Answer, Ended, Job, Target
 from tputriage.targets.several import is_named, needs_several
 from tputriage.targets.worker import Worker, memory_share
@@ -100,7 +99,7 @@ class _Lane:
         self.worker.close()
 
 
-class Pool:
+class Pool(Closing):
     """A `seam.Runner` over `target.workers` workers; the arguments are those of `worker.Worker`."""
 
     def __init__(
@@ -141,14 +140,6 @@ class Pool:
     def _any(self) -> Worker:
         """A worker that runs, else one that starts, else the first."""
         return min(self._lanes, key=lambda lane: (lane.worker.process is None, not lane.starting)).started()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         for lane in self._all():

@@ -11,9 +11,11 @@ import signal
 import subprocess
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import TracebackType
+from typing import Any, BinaryIO, Self
 
 from tputriage.errors import TargetError
 from tputriage.targets.seam import Ended, Target
@@ -25,6 +27,22 @@ LAST_WORDS = 4000
 # One thread in each child: children run side by side, and libgomp's pool of the parent is gone after a fork, so
 # that a parallel region would wait for it for ever.
 QUIET = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+
+class Closing(ABC):
+    """A context that ends with `close`."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """End it, and all it started."""
 
 
 class Process:

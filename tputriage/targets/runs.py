@@ -8,11 +8,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tputriage.model import Failure, Frame, Outcome, Phase, Run
 from tputriage.targets.catalogue import plugin_named
-from tputriage.targets.seam import Answer, Ended, Job, Target
+from tputriage.targets.seam import Answer, Ended, Job, Runner, Target
 
 # A line of faulthandler's dump, and what native libraries say when they give up.
 STACK_LINE = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+) in (?P<function>.+)$', re.MULTILINE)
@@ -21,6 +22,9 @@ GIVING_UP = re.compile(
     r"|\*\*\* SIG|Fatal Python error|Segmentation fault|left with exit code|^ended: ",
     re.MULTILINE,
 )
+# What a job's environment may ask of the worker: see inside/knobs.py.
+CPU_RANDOM: Mapping[str, str] = MappingProxyType({"TPUTRIAGE_CPU_RANDOM": "1"})
+NO_COMPILE: Mapping[str, str] = MappingProxyType({"TORCH_COMPILE_DISABLE": "1"})
 MACHINERY = re.compile(r"/(_pytest|pluggy|tputriage/inside)/|<frozen runpy>|/runpy\.py$|/unittest/case\.py$")
 MOST_FRAMES = 200
 
@@ -48,6 +52,16 @@ def imports_of(source: str) -> tuple[str, ...]:
     nodes = ast.parse(source).body
     found = (node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0))
     return tuple(ast.unparse(node) for node in found)
+
+
+def asked(runner: Runner, job: Job) -> Answer:
+    """The answer to a single job."""
+    return next(iter(runner.ask([job])))
+
+
+def run_once(runner: Runner, job: Job) -> Run:
+    """The run of a single `test_job` or `script_job`."""
+    return run_of(asked(runner, job), runner.target)
 
 
 def run_of(answer: Answer, target: Target) -> Run:

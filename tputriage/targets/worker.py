@@ -10,13 +10,12 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from tputriage.console import log
 from tputriage.errors import InputError, TargetError
 from tputriage.targets.chips import Hold, hold_chip
-from tputriage.targets.process import QUIET, Process, wait_for
+from tputriage.targets.process import QUIET, Closing, Process, wait_for
 from tputriage.targets.seam import Answer, Ended, Job, Target
 
 START_LIMIT_S = 900.0  # importing and collecting a large suite on a cold disk takes minutes
@@ -24,7 +23,7 @@ SLACK_S = 60.0  # a worker that is silent for so long after a job's limit is stu
 MOST_RESTARTS = 3
 
 
-class Worker:
+class Worker(Closing):
     """A `seam.Runner` over one worker process; starts at the first job, restarts a few times where it dies.
 
     On hardware it is pinned to the first chip that nobody holds, unless `own_chip` is False: then it sees all.
@@ -89,14 +88,6 @@ class Worker:
     def tests(self) -> tuple[str, ...]:
         """Node ids collected, in pytest's order; starts the worker where it does not run yet."""
         return self.start().tests
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Ends the worker and all it started; the next job would start another."""

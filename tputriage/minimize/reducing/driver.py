@@ -59,7 +59,7 @@ class Reduction:
     on_better: Better
     trace: Tracer
     chance: random.Random
-    vain: Vain = field(default_factory=lambda: Vain(""))
+    vain: Vain = field(default_factory=Vain)
     sweeps: bool = False  # whether unused definitions go with each change
     failed: int = 0  # in a row
     facts: Facts | None = None

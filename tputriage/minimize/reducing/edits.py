@@ -33,12 +33,17 @@ class Site:
 
     @classmethod
     def removing(cls, *nodes: cst.CSTNode) -> Site:
-        return cls(tuple((node, lambda _: cst.RemoveFromParent()) for node in nodes))
+        return cls(tuple((node, gone) for node in nodes))
 
     @classmethod
     def putting(cls, node: cst.CSTNode, new: New) -> Site:
         """`new` in the node's place, whatever else changes inside the node."""
         return cls(((node, lambda _: new),))
+
+
+def gone(_: object) -> cst.RemovalSentinel:
+    """What becomes of a node that goes."""
+    return cst.RemoveFromParent()
 
 
 class RefusedError(Exception):

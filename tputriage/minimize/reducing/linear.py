@@ -16,7 +16,7 @@ from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.tails import assigned_tail, spliced
 from tputriage.minimize.reducing.unrolling import loops_out
 from tputriage.minimize.reducing.unrun import prune
-from tputriage.minimize.trees import DEFINITIONS, Function, binds, blocks, functions, position, reads
+from tputriage.minimize.trees import DEFINITIONS, Function, binds, blocks, functions, inner_reads, position, reads
 
 DEEPEST = 12
 MOST_STATEMENTS = 800
@@ -162,7 +162,7 @@ class _Line:
         plain = {
             name: value
             for name, value in given.items()
-            if isinstance(value, SIMPLE) and name not in stored and not _is_inner_read(body, name)
+            if isinstance(value, SIMPLE) and name not in stored and not inner_reads(body, name)
         }
         new = {name: self.free(name) for name in sorted(stored | (given.keys() - plain.keys()))}
         self.taken.update(new.values())
@@ -242,12 +242,6 @@ def _replace(node: ast.stmt, call: ast.Call, result: ast.expr) -> None:
                 setattr(part, name, result)
             elif isinstance(value, list) and any(one is call for one in value):
                 value[:] = [result if one is call else one for one in value]
-
-
-def _is_inner_read(body: Sequence[ast.stmt], name: str) -> bool:
-    """Whether a function in the body reads the name later, when what it stands for may be another."""
-    inner = [part for node in body for part in ast.walk(node) if isinstance(part, (*DEFINITIONS, ast.Lambda))]
-    return any(isinstance(one, ast.Name) and one.id == name for part in inner for one in ast.walk(part))
 
 
 def _assignment(name: str, value: ast.expr) -> ast.stmt:

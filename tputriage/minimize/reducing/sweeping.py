@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tputriage.minimize.reducing.sizes import DEFINITIONS, parse
+from tputriage.minimize.trees import texts
 
 MOST_SWEEPS = 20  # each takes what only the one before it still used
 PURE = (
@@ -60,18 +61,13 @@ def _dead(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
 def _uncalled(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
     """Methods whose name is nowhere asked for, of classes that no library knows and so none calls."""
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} | _words(tree)
+    asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} | texts(tree)
     for node in classes.values():
         if not all(isinstance(base, ast.Name) and base.id in classes for base in node.bases):
             continue
         for method in node.body:
             if isinstance(method, ast.FunctionDef) and not method.name.startswith("__") and method.name not in asked:
                 yield method, "" if method is not node.body[0] else "pass"
-
-
-def _words(tree: ast.Module) -> set[str]:
-    """What a `getattr` could be given."""
-    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def _bodies(tree: ast.Module) -> Iterator[tuple[ast.stmt, Sequence[ast.stmt]]]:

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from tputriage.minimize.reducing.facts import Facts
-from tputriage.minimize.trees import DEFINITIONS, binds, position
+from tputriage.minimize.trees import DEFINITIONS, binds, inner_reads, position
 
 MOST_ROUNDS = 8
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -30,7 +30,7 @@ def _round(loop: ast.For, item: ast.expr) -> list[ast.stmt]:
         return [ast.Assign([copy.deepcopy(loop.target)], copy.deepcopy(item), lineno=0), *body]
     plain = {name: value for name, value in names.items() if isinstance(value, (ast.Constant, ast.Name))}
     lines = [ast.Assign([ast.Name(name, ast.Store())], value, lineno=0) for name, value in names.items()]
-    kept = [line for line, name in zip(lines, names, strict=True) if name not in plain or _inner_reads(body, name)]
+    kept = [line for line, name in zip(lines, names, strict=True) if name not in plain or inner_reads(body, name)]
     return [*kept, *(_Putting(plain).visit(node) for node in body)]
 
 
@@ -46,11 +46,6 @@ def _matched(target: ast.expr, item: ast.expr) -> dict[str, ast.expr] | None:
     if any(part is None for part in parts):
         return None
     return {name: value for part in parts if part for name, value in part.items()}
-
-
-def _inner_reads(body: Sequence[ast.stmt], name: str) -> bool:
-    inner = [part for node in body for part in ast.walk(node) if isinstance(part, (*DEFINITIONS, ast.Lambda))]
-    return any(isinstance(one, ast.Name) and one.id == name for part in inner for one in ast.walk(part))
 
 
 def _jumps(body: Sequence[ast.stmt]) -> bool:

@@ -21,7 +21,7 @@ AROUND = 32  # characters on each side by which a change within a line is known
 class Vain:
     """What was asked in vain since the script was last another one."""
 
-    start: str
+    start: str = ""
     known: set[Hashable] = field(default_factory=set)
     candidates: set[str] = field(default_factory=set)  # these very texts, which no look asks about twice
     looks: int = LAST_LOOKS

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from tputriage.minimize.reducing.binding import bound_arguments, is_plain_body, substituted
-from tputriage.minimize.reducing.edits import Program, Site, walk
+from tputriage.minimize.reducing.edits import Program, Site, gone, walk
 from tputriage.minimize.reducing.passes import Pass
 
 LONGEST_LINE = 100
@@ -111,7 +111,7 @@ def _moved(
             length = 0 if around is None else len(program.module.code_for_node(around).strip().splitlines()[0])
             if length + len(text) > LONGEST_LINE or isinstance(program.parent(read[0]), (cst.Param, cst.Attribute)):
                 return _into_attribute(program, line, read[0], value, length + len(text))
-            return Site(((line, _gone), (read[0], lambda _: value)))
+            return Site(((line, gone), (read[0], lambda _: value)))
     return None
 
 
@@ -120,12 +120,8 @@ def _into_attribute(
 ) -> Site | None:
     parent = program.parent(read)
     if length <= LONGEST_LINE and isinstance(parent, cst.Attribute) and parent.value is read:
-        return Site(((line, _gone), (read, lambda _: value)))
+        return Site(((line, gone), (read, lambda _: value)))
     return None
-
-
-def _gone(_: object) -> cst.RemovalSentinel:
-    return cst.RemoveFromParent()
 
 
 def spread(program: Program) -> Sequence[Sequence[Site]]:

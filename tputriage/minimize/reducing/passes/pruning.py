@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.edits import Program, Site, gone
 from tputriage.minimize.reducing.facts import Place
 from tputriage.minimize.reducing.passes import Pass
 
@@ -23,7 +23,7 @@ def cuts(program: Program) -> Sequence[Sequence[Site]]:
     unused = _never_ran(program)
     failing = [_statement_at(program, frame.at) for frame in reversed(program.facts.frames)]
     offers = [_cut(program, node, unused) for node in failing if node is not None and not _at_top(program, node)]
-    plain = [Site(tuple((node, _gone) for node in unused))] if unused else []
+    plain = [Site(tuple((node, gone) for node in unused))] if unused else []
     return [[*offers, *plain]]
 
 
@@ -74,11 +74,7 @@ def _at_top(program: Program, node: cst.CSTNode) -> bool:
 
 def _cut(program: Program, node: cst.BaseStatement, unused: Sequence[cst.BaseStatement]) -> Site:
     stopped = (node, lambda new: cst.FlattenSentinel([new, STOP]))
-    return Site((stopped, *((one, _gone) for one in unused if one is not node)))
-
-
-def _gone(_: object) -> cst.RemovalSentinel:
-    return cst.RemoveFromParent()
+    return Site((stopped, *((one, gone) for one in unused if one is not node)))
 
 
 PASSES = [
