@@ -3,6 +3,7 @@
 import libcst as cst
 import pytest
 
+from tputriage.minimize.names import normal_form
 from tputriage.minimize.reducing import reduce_source, tokens_of
 from tputriage.minimize.reducing.edits import Site
 from tputriage.minimize.reducing.passes import Pass, all_passes
@@ -120,6 +121,57 @@ def test_nothing_is_asked_twice():
 
     reduce_source(SCAFFOLDED, bug)
     assert len(asked) == len(set(asked))
+
+
+class Slow(Bug):
+    """A run of what says `plain()`, where the model has no configuration, takes a minute."""
+
+    def __init__(self, *words):
+        super().__init__(*words)
+        self.seconds, self.minutes = 0.0, 0
+
+    def __call__(self, source):
+        self.minutes += "plain()" in source
+        self.seconds += 60.0 if "plain()" in source else 1.0
+        return super().__call__(source)
+
+
+def test_what_makes_each_run_slow_is_left_for_the_end():
+    bug, way = Slow("plain(", "keep("), []
+    source = "a = plain(config={1: 2})\nb = g(a)\nc = h()\nkeep([b, a, 3, 4])\n"
+    reduced = reduce_source(source, bug, on_better=way.append, clock=lambda: bug.seconds)
+    assert "plain()" in reduced
+    assert [text for text in way if "plain()" in text] == [reduced]
+    assert bug.minutes <= 4
+
+
+def test_an_answer_that_was_remembered_says_nothing_of_the_pace():
+    bug = Slow("keep(")
+    bug.seconds = 0.0
+    remembered = iter([True] * 2)
+    reduced = reduce_source(
+        "f()\nplain()\ng()\nkeep(1, 2)\n",
+        lambda source: "keep(" in source if next(remembered, False) else bug(source),
+        clock=lambda: bug.seconds,
+    )
+    assert reduced == "keep()\n"
+
+
+def test_no_question_says_the_same_as_the_best_in_other_layout():
+    best, same = [SCAFFOLDED], []
+
+    def bug(source):
+        same.append(normal_form(source) == normal_form(best[-1]))
+        return "median" in source and "Tester" in source
+
+    reduce_source(SCAFFOLDED, bug, on_better=best.append)
+    assert not any(same)
+
+
+def test_a_change_of_the_same_kind_is_not_asked_about_at_each_place():
+    bug = Bug(*(f"to(x{number}, 1)" for number in range(40)))
+    reduce_source("".join(f"to(x{number}, 1)\n" for number in range(40)), bug)
+    assert bug.questions < 100
 
 
 def test_a_script_that_cannot_be_read_comes_back_as_it_is():

@@ -6,15 +6,19 @@ hands back, and `on_better` has seen it.
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import libcst as cst
 
+from tputriage.minimize.names import normal_form
 from tputriage.minimize.reducing import sizes, sweeping
 from tputriage.minimize.reducing.adaptive import backwards
+from tputriage.minimize.reducing.doomed import troubles
 from tputriage.minimize.reducing.edits import Program, Site
 from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.passes import Pass, all_passes
@@ -22,7 +26,11 @@ from tputriage.minimize.reducing.unscaffold import unscaffolded
 from tputriage.minimize.reducing.vain import Vain
 
 PATIENCE = 12  # questions in a row that came to nothing, after which a pass is put off for the others
+FINE_PATIENCE = 4  # of a pass that takes nothing away
 MOST_ROUNDS = 60
+SLOWER = 3.0  # a question may take this many times as long as the quickest that was answered with yes, and
+SLACK_S = 2.0  # this much longer, since machines are busy
+REMEMBERED_S = 0.02  # an answer that comes sooner was remembered, and says nothing of how long a run takes
 BOLD = 10  # passes below this order take away much at once
 FINE = 60  # passes from this order on change values, which is for when nothing else is left to go
 
@@ -39,12 +47,13 @@ def reduce_source(
     seed: int = 0,
     trace: Tracer = lambda source: None,
     passes: Sequence[Pass] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> str:
     """The smallest script found that is still interesting; `source` itself where the oracle says no to all else.
 
     Uses `interesting.exhausted` where there is one. `seed` orders the passes that are put off.
     """
-    reduction = Reduction(source, interesting, on_better, trace, random.Random(seed))  # noqa: S311
+    reduction = Reduction(source, interesting, on_better, trace, random.Random(seed), clock)  # noqa: S311
     if passes is None:
         unscaffolded(source, reduction.bold, reduction.traced_facts)
     return reduction.run(all_passes() if passes is None else passes)
@@ -59,9 +68,15 @@ class Reduction:
     on_better: Better
     trace: Tracer
     chance: random.Random
+    clock: Callable[[], float] = time.monotonic
     vain: Vain = field(default_factory=Vain)
     sweeps: bool = False  # whether unused definitions go with each change
     failed: int = 0  # in a row
+    pace_s: float = math.inf  # of the quickest question that was answered with yes
+    hurry: bool = True  # whether a candidate that is much slower counts as a no
+    slow: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # by pass: (best, candidate) that was so
+    ended: bool = False
+    under_way: str = ""  # the pass
     facts: Facts | None = None
     traced: str = ""
     measured: sizes.Size | None = None  # of the best, where it was asked for
@@ -75,9 +90,18 @@ class Reduction:
             if not hopeful or self.exhausted:
                 break
             structural = [one for one in hopeful if one.order < FINE]
-            if not self._short_way(structural or hopeful):
+            if not structural and self.slow and self.hurry:
+                self._slow_way(passes)
+            elif not self._short_way(structural or hopeful):
                 self._last_resort(structural or hopeful)
         return self.best
+
+    def _slow_way(self, passes: Sequence[Pass]) -> None:
+        """What makes each run a slow one is left for the end, which it is: nothing more is asked at that price."""
+        self.hurry = False
+        self.vain.forgive(question for questions in self.slow.values() for question in questions)
+        for one in [one for one in passes if one.name in self.slow]:
+            self._try_pass(one, PATIENCE)
 
     def _hopeful(self, passes: Sequence[Pass]) -> list[Pass]:
         """The passes that may still pay: all of them again where the script is another one than they looked at."""
@@ -108,9 +132,9 @@ class Reduction:
 
     def _try_pass(self, one: Pass, patience: int | None) -> bool:
         """Whether it paid. One that looked at all it offers in vain is done until the script has another shape."""
-        before = self.best
-        whole = self._run_pass(one, patience)
-        if self.best == before and whole:
+        before, self.under_way = self.best, one.name
+        whole = self._run_pass(one, FINE_PATIENCE if one.order >= FINE else patience)
+        if self.best == before and (whole or one.order >= FINE):
             self.done[one.name] = self._shape()
         return self.best != before
 
@@ -121,7 +145,7 @@ class Reduction:
 
     @property
     def exhausted(self) -> bool:
-        return bool(getattr(self.interesting, "exhausted", False))
+        return self.ended or bool(getattr(self.interesting, "exhausted", False))
 
     def _run_pass(self, one: Pass, patience: int | None) -> bool:
         """Whether it came to its end. Each group has a fresh look: sites hold for the script they were found in."""
@@ -166,7 +190,7 @@ class Reduction:
 
     def bold(self, candidate: str) -> bool:
         """A whole new script, that may be the longer one: the way down goes on from there."""
-        if self.exhausted or not self.interesting(candidate):
+        if self.exhausted or not self._asked(candidate):
             return False
         self.best = candidate
         self.on_better(candidate)
@@ -177,7 +201,11 @@ class Reduction:
 
         def works(places: Sequence[int]) -> bool:
             more = [sites[place] for place in places]
-            if not self._take(program.with_changes([*kept, *more])):
+            kind = more[0].kind if len(more) == 1 else ""
+            failed = self.failed
+            if kind in self.vain.kinds or not self._take(program.with_changes([*kept, *more])):
+                if kind and self.failed > failed:
+                    self.vain.kinds.add(kind)
                 return False
             self.failed = 0
             kept.extend(more)
@@ -199,15 +227,33 @@ class Reduction:
             candidate = sweeping.sweep(candidate)
         if candidate == self.best:
             return True
-        if not self._smaller(candidate) or self.vain.has(self.best, candidate):
+        if not self._smaller(candidate) or self.vain.has(self.best, candidate) or self._doomed(candidate):
             return False
-        if not self.interesting(candidate):
+        if normal_form(candidate) != normal_form(self.best) and not self._asked(candidate):
             self.vain.add(self.best, candidate)
             self.failed += 1
             return False
         self.best = candidate
         self.on_better(candidate)
         return True
+
+    def _asked(self, candidate: str) -> bool:
+        """Whether it is interesting, and runs about as quickly as those before: fewer words that wait are no gain."""
+        started = self.clock()
+        found = self.interesting(candidate)
+        took_s = self.clock() - started
+        if not found:
+            return False
+        if took_s > SLOWER * self.pace_s + SLACK_S:
+            self.slow.setdefault(self.under_way, []).append((self.best, candidate))
+            self.ended = not self.hurry
+            return self.ended
+        if took_s > REMEMBERED_S:
+            self.pace_s = min(self.pace_s, took_s)
+        return True
+
+    def _doomed(self, candidate: str) -> bool:
+        return bool(troubles(candidate) - troubles(self.best))
 
     def _smaller(self, candidate: str) -> bool:
         size, best = sizes.size_of(candidate), self._size()

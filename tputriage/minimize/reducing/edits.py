@@ -27,18 +27,19 @@ LAYOUT = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLi
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One change that a pass offers."""
+    """One change that a pass offers; where one of its `kind` came to nothing, others are not asked about for now."""
 
     changes: tuple[tuple[cst.CSTNode, Replacement], ...]
+    kind: str = ""
 
     @classmethod
-    def removing(cls, *nodes: cst.CSTNode) -> Site:
-        return cls(tuple((node, gone) for node in nodes))
+    def removing(cls, *nodes: cst.CSTNode, kind: str = "") -> Site:
+        return cls(tuple((node, gone) for node in nodes), kind)
 
     @classmethod
-    def putting(cls, node: cst.CSTNode, new: New) -> Site:
+    def putting(cls, node: cst.CSTNode, new: New, kind: str = "") -> Site:
         """`new` in the node's place, whatever else changes inside the node."""
-        return cls(((node, lambda _: new),))
+        return cls(((node, lambda _: new),), kind)
 
 
 def gone(_: object) -> cst.RemovalSentinel:
@@ -139,6 +140,14 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         for child in value if isinstance(value, (tuple, list)) else (value,):
             if isinstance(child, cst.CSTNode) and not isinstance(child, LAYOUT):
                 yield child
+
+
+def callee(call: cst.Call) -> str:
+    """The last word of what is called."""
+    match call.func:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return name
+    return type(call.func).__name__
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -1,17 +1,17 @@
 """Changes that came to nothing: not asked about again until the script has become another one.
 
 Each success would otherwise bring back all questions that failed before it, since their candidates are new texts.
-Most of them fail again. They get their second chance when the script has lost a fifth of its text, and in a
+Most of them fail again. They get their second chance when the script has lost half of its text, and in a
 few last looks when nothing else is left to try.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
-SHRUNK = 0.8  # of its characters: so much smaller a script is another one
+SHRUNK = 0.5  # of its characters: so much smaller a script is another one
 LAST_LOOKS = 2
 WORTH = 500  # characters: a script below this is read in a moment, and each look costs a run a change
 AROUND = 32  # characters on each side by which a change within a line is known
@@ -23,6 +23,7 @@ class Vain:
 
     start: str = ""
     known: set[Hashable] = field(default_factory=set)
+    kinds: set[str] = field(default_factory=set)
     candidates: set[str] = field(default_factory=set)  # these very texts, which no look asks about twice
     looks: int = LAST_LOOKS
 
@@ -33,18 +34,25 @@ class Vain:
         self.known.add(change(best, candidate))
         self.candidates.add(candidate)
 
+    def forgive(self, questions: Iterable[tuple[str, str]]) -> None:
+        """These (best, candidate) may be asked about again."""
+        for best, candidate in questions:
+            self.known.discard(change(best, candidate))
+            self.candidates.discard(candidate)
+        self.kinds.clear()
+
     def another(self, best: str) -> bool:
         """Forgets all where the script is another one by now; whether it did."""
         if len(best) > SHRUNK * len(self.start):
             return False
-        self.start, self.known = best, set()
+        self.start, self.known, self.kinds = best, set(), set()
         return True
 
     def last_look(self, best: str) -> bool:
         """Forgets all where the script has changed at all, a few times; whether it did."""
         if best == self.start or not self.looks or len(best) < WORTH:
             return False
-        self.start, self.known, self.looks = best, set(), self.looks - 1
+        self.start, self.known, self.kinds, self.looks = best, set(), set(), self.looks - 1
         return True
 
 

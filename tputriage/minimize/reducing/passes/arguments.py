@@ -6,12 +6,21 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.edits import Program, Site, callee
 from tputriage.minimize.reducing.passes import Pass
 
 
 def call_arguments(program: Program) -> Sequence[Sequence[Site]]:
-    return [[Site.removing(arg) for arg in call.args] for call in program.of(cst.Call) if call.args]
+    return [
+        [Site.removing(arg, kind=_kind(call, place)) for place, arg in enumerate(call.args)]
+        for call in program.of(cst.Call)
+        if call.args
+    ]
+
+
+def _kind(call: cst.Call, place: int) -> str:
+    keyword = call.args[place].keyword
+    return f"{callee(call)} without {keyword.value if keyword else place} of {len(call.args)}"
 
 
 def elements(program: Program) -> Sequence[Sequence[Site]]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import libcst as cst
 
-from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.edits import Program, Site, gone
 from tputriage.minimize.reducing.passes import Pass
 
 HOLDING = (cst.If, cst.For, cst.While, cst.With, cst.Try)
@@ -88,8 +88,15 @@ def _assign(target: cst.BaseExpression, value: cst.BaseExpression) -> list[cst.B
 
 
 def definitions(program: Program) -> Sequence[Sequence[Site]]:
-    """A class becomes its methods, a function its statements: for what runs where it is defined."""
-    return [[_offer(node, lambda new: new.body) for node in program.of((cst.ClassDef, cst.FunctionDef))]]  # type: ignore[attr-defined]
+    """A class becomes its methods, a function its statements, and what uses the name goes: it would have none."""
+    found: list[cst.ClassDef | cst.FunctionDef] = program.of((cst.ClassDef, cst.FunctionDef))
+    return [[_dissolved(program, node) for node in found]]
+
+
+def _dissolved(program: Program, node: cst.ClassDef | cst.FunctionDef) -> Site:
+    uses = (one for one in program.of(cst.Name) if one.value == node.name.value and one is not node.name)
+    lines = {id(line): line for one in uses if isinstance(line := program.statement(one), cst.SimpleStatementLine)}
+    return Site((*_offer(node, lambda new: new.body).changes, *((line, gone) for line in lines.values())))  # type: ignore[attr-defined]
 
 
 PASSES = [

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.edits import Program, Site, callee
 from tputriage.minimize.reducing.passes import Pass
 
 MOST_ARGUMENTS = 30  # before a script is small there are better things to ask
@@ -17,11 +17,12 @@ OFFERS = ("1", "[1]")
 
 def constants(program: Program) -> Sequence[Sequence[Site]]:
     """A group an argument that is computed: the first constant that works. The device's own is left alone."""
-    found = [arg for call in program.of(cst.Call) for arg in call.args if not arg.star]
+    found = [(arg, f"{callee(call)} {place}") for call in program.of(cst.Call) for place, arg in enumerate(call.args)]
+    found = [(arg, kind) for arg, kind in found if not arg.star]
     if len(found) > MOST_ARGUMENTS:
         return []
     devices = _devices(program)
-    return [list(_offers(program, arg, devices)) for arg in found if not isinstance(arg.value, PLAIN)]
+    return [list(_offers(program, arg, kind, devices)) for arg, kind in found if not isinstance(arg.value, PLAIN)]
 
 
 def _devices(program: Program) -> set[str]:
@@ -30,10 +31,11 @@ def _devices(program: Program) -> set[str]:
     return {program.module.code_for_node(target.target) for node in named for target in node.targets} | {*CONSTANTS}
 
 
-def _offers(program: Program, arg: cst.Arg, devices: set[str]) -> Iterator[Site]:
+def _offers(program: Program, arg: cst.Arg, kind: str, devices: set[str]) -> Iterator[Site]:
     text = program.module.code_for_node(arg.value)
     if "sys.argv" not in text and text not in devices:
-        yield from (Site.putting(arg.value, cst.parse_expression(one)) for one in OFFERS if len(one) < len(text))
+        shorter = (one for one in OFFERS if len(one) < len(text))
+        yield from (Site.putting(arg.value, cst.parse_expression(one), f"{kind} to {one}") for one in shorter)
 
 
 PASSES = [Pass("argument to a constant", 56, constants, one=True)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from tputriage.minimize.reducing.edits import Program, Site, walk
+from tputriage.minimize.reducing.edits import Program, Site, callee, walk
 from tputriage.minimize.reducing.passes import Pass
 
 Pick = Callable[[Any], cst.BaseExpression]
@@ -17,9 +17,14 @@ Pick = Callable[[Any], cst.BaseExpression]
 def parts(program: Program) -> Sequence[Sequence[Site]]:
     """By statement, outer expressions last; what a node offers stands in the order of its text."""
     groups: dict[int, list[Site]] = {}
+    imported = _imported(program)
     for node in program.nodes:
-        if isinstance(node, cst.BaseExpression) and not _is_target(program, node):
-            sites = [Site(((node, pick),)) for pick in _picks(node)]
+        if (
+            isinstance(node, cst.BaseExpression)
+            and not _is_target(program, node)
+            and not _is_name(program, node, imported)
+        ):
+            sites = [Site(((node, pick),), f"{_kind(node)} {place}") for place, pick in enumerate(_picks(node))]
             groups.setdefault(id(program.statement(node)), []).extend(reversed(sites))
     return [list(reversed(group)) for group in groups.values()]
 
@@ -27,6 +32,33 @@ def parts(program: Program) -> Sequence[Sequence[Site]]:
 def _is_target(program: Program, node: cst.CSTNode) -> bool:
     around = (node, *program.above(node))
     return any(isinstance(one, (cst.AssignTarget, cst.Decorator, cst.Annotation)) for one in around)
+
+
+def _kind(node: cst.BaseExpression) -> str:
+    if isinstance(node, cst.Call):
+        return f"{callee(node)} of {len(node.args)}"
+    word = getattr(node, "operator", None) or getattr(node, "attr", None)
+    return f"{type(node).__name__} {getattr(word, 'value', type(word).__name__)}"
+
+
+def _imported(program: Program) -> set[str]:
+    aliases = program.of(cst.ImportAlias)
+    return {(alias.evaluated_alias or alias.evaluated_name).split(".")[0] for alias in aliases}
+
+
+def _is_name(program: Program, node: cst.BaseExpression, imported: set[str]) -> bool:
+    """Whether its parts mean nothing alone: `torch.nn.Linear`, the `x.m` of `x.m()`, and the device's argument."""
+    parent = program.parent(node)
+    if isinstance(parent, cst.Call) and parent.func is node and isinstance(node, cst.Attribute):
+        return True
+    text = program.module.code_for_node(node)
+    return text.startswith("sys.argv") or (isinstance(node, cst.Attribute) and _root(node) in imported)
+
+
+def _root(node: cst.BaseExpression) -> str:
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else ""
 
 
 def _picks(node: cst.BaseExpression) -> Iterator[Pick]:
