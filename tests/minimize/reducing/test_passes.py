@@ -92,7 +92,7 @@ def drive(cases):
             give_up()
 drive(load())
 print("done")
-finish()
+ones = finish()
 """
 FACTS = Facts(
     ran=frozenset(
@@ -114,7 +114,7 @@ TRACED = [
         ["def scale"],
         SCRIPT.replace("    return middle + 1\n", "    raise SystemExit(0)\n")
         .replace("        else:\n            give_up()\n", "        else:\n            pass\n")
-        .replace('print("done")\nfrom torch import *\n', ""),
+        .replace('print("done")\nones = finish()\n', ""),
     ),
     ("expression to the value it had", ["scale(", "if case"], SCRIPT.replace("case.inputs()", "ones(3)")),
 ]
