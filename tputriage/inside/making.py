@@ -13,6 +13,7 @@ from typing import Any
 from .spelling import public_name
 
 MOST_MADE = 20_000
+CALLED = ("__call__", "forward")
 CALLING_MODULES = "torch/nn/modules/module.py"  # between `model(x)` and its `forward`
 
 
@@ -25,6 +26,8 @@ class Makings:
     def __init__(self) -> None:
         self.made: dict[int, tuple[Any, dict[str, Any]]] = {}
         self.calls: dict[Place, int] = {}  # place of a call -> first line of the def; 0 where it has been several
+        self.outside: set[int] = set()  # first lines of defs that a library called, or a place that called several
+        self._called: set[int] = set()  # first lines of what runs when an object is called
         self._path = ""
 
     @contextmanager
@@ -38,7 +41,9 @@ class Makings:
 
     def _entered(self, frame: FrameType, event: str, arg: Any) -> None:
         code = frame.f_code
-        if code.co_filename == self._path:
+        if code.co_filename == self._path and code.co_name != "<module>":
+            if code.co_name in CALLED:
+                self._called.add(code.co_firstlineno)
             self._note_call(frame, code.co_firstlineno)
         if code.co_name != "__init__" or not code.co_argcount or len(self.made) >= MOST_MADE:
             return
@@ -56,7 +61,12 @@ class Makings:
             caller = caller.f_back
         if caller is not None and caller.f_code.co_filename == self._path:
             place = place_in(caller.f_code, caller.f_lasti, caller.f_lineno)
-            self.calls[place] = first if self.calls.get(place, first) == first else 0
+            known = self.calls.setdefault(place, first)
+            if known != first:
+                self.calls[place] = 0
+                self.outside.update({known, first} & self._called)
+        else:
+            self.outside.add(first)
 
 
 @lru_cache(maxsize=512)

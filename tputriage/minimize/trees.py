@@ -132,12 +132,17 @@ def _without_unused(node: ast.stmt, read: set[str], bold: bool) -> ast.stmt | No
     if isinstance(node, ast.Import | ast.ImportFrom):
         return _import_left(node, read)
     if isinstance(node, DEFINITIONS):
-        return node if node.name in read or (node.decorator_list and not bold) else None
+        return node if node.name in read or (_does_something(node) and not bold) else None
     if bold and isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         plain = all(isinstance(target, ast.Name | ast.Tuple | ast.List) for target in targets)
         return node if not plain or binds(*targets) & read or _stores_elsewhere(targets) else None
     return node
+
+
+def _does_something(node: Definition) -> bool:
+    """Whether defining it may tell others of it: a decorator, or a base that notes its subclasses."""
+    return bool(node.decorator_list or getattr(node, "keywords", ()))
 
 
 def _stores_elsewhere(targets: Sequence[ast.expr]) -> bool:

@@ -33,7 +33,7 @@ MOST_FRAMES = 50
 
 def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
     """{"outcome", "failures", "ran": [place], "values": [[place, text, steady]], "frames": [...],
-    "calls": [[place, line of the def]]}
+    "calls": [[place, line of the def]], "outside": [line of a def that was called from elsewhere than the script]}
 
     `frames` are those of the script in the traceback, outermost first: {"function", "first": line of its def,
     "at": place of what failed, "held": [names], "values": {name: text}, "exact": {name: text}}.
@@ -191,6 +191,7 @@ class Watch:
             ],
             "frames": self.frames,
             "calls": [[place, first] for place, first in self.makings.calls.items() if first],
+            "outside": sorted(self.makings.outside),
         }
 
     def _note(self, number: int, text: str | None) -> None:

@@ -10,13 +10,13 @@ from tputriage.minimize.reducing.unrolling import items_of
 from tputriage.minimize.trees import Function, position
 
 
-def arguments(function: Function, call: ast.Call, method: bool, facts: Facts) -> dict[str, ast.expr] | None:
-    """Parameter -> what the call gives it, in the order of the parameters."""
+def arguments(function: Function, call: ast.Call, owner: str, facts: Facts) -> dict[str, ast.expr] | None:
+    """Parameter -> what the call gives it, in the order of the parameters; `owner` is the class of a method."""
     params = function.args
     names = [part.arg for part in (*params.posonlyargs, *params.args)]
     usual = dict(zip(reversed(names), reversed(params.defaults), strict=False))
     usual |= {part.arg: value for part, value in zip(params.kwonlyargs, params.kw_defaults, strict=True) if value}
-    receiver = _receiver(call.func, function) if method and not _is_static(function) else None
+    receiver = _given_first(call.func, function, owner) if owner else None
     spread = _spread(call, facts)
     if spread is None:
         return None
@@ -79,5 +79,13 @@ def _receiver(func: ast.expr, function: Function) -> ast.expr:
     return func
 
 
-def _is_static(function: Function) -> bool:
-    return any(ast.unparse(part) in ("staticmethod", "classmethod") for part in function.decorator_list)
+def _given_first(func: ast.expr, function: Function, owner: str) -> ast.expr | None:
+    """The object that a method is called on, or the class: the one it is called on, where that has a class's name."""
+    kinds = {ast.unparse(part) for part in function.decorator_list}
+    if "staticmethod" in kinds:
+        return None
+    if "classmethod" not in kinds:
+        return _receiver(func, function)
+    value = func.value if isinstance(func, ast.Attribute) else None
+    named = isinstance(value, ast.Name) and value.id[:1].isupper()
+    return value if named else ast.Name(owner, ast.Load())

@@ -36,6 +36,7 @@ class Facts:
     values: Mapping[Place, str] = field(default_factory=dict)  # what an expression gave last, as source text
     unsteady: frozenset[Place] = frozenset()  # expressions that gave several values
     calls: Mapping[Place, int] = field(default_factory=dict)  # a call -> first line of the script's def it came to
+    outside: frozenset[int] = frozenset()  # first lines of the script's defs that a library called
 
     @cached_property
     def lines(self) -> frozenset[int]:
@@ -55,6 +56,7 @@ def facts_of(value: Mapping[str, Any], told: frozenset[Place] = frozenset()) -> 
         values={_place(place): text for place, text, _ in value["values"] if _place(place) not in told},
         unsteady=frozenset(_place(place) for place, _, steady in value["values"] if not steady),
         calls={_place(place): int(first) for place, first in value["calls"]},
+        outside=frozenset(map(int, value["outside"])),
     )
 
 

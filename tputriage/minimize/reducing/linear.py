@@ -7,46 +7,82 @@ the computation at least stands alone then, and can go alone. Sloppy where that 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tputriage.minimize.reducing.calling import arguments
+from tputriage.minimize.reducing.contexts import collected, context, generated
 from tputriage.minimize.reducing.facts import Facts
-from tputriage.minimize.reducing.tails import assigned_tail, spliced
-from tputriage.minimize.reducing.unrolling import loops_out
+from tputriage.minimize.reducing.objects import Classes, Kept, is_base_constructor, wished_name, with_empty
+from tputriage.minimize.reducing.renaming import (
+    Named,
+    Renaming,
+    asking,
+    assignment,
+    first_name,
+    is_manager,
+    is_property,
+    is_wrapped,
+    lambda_called,
+    last_name,
+    put_result,
+    super_named,
+)
+from tputriage.minimize.reducing.tails import assigned_tail, yields
+from tputriage.minimize.reducing.unrolling import Held, Rounds, loops_out
 from tputriage.minimize.reducing.unrun import prune
-from tputriage.minimize.trees import DEFINITIONS, Function, binds, blocks, functions, inner_reads, position, reads
+from tputriage.minimize.trees import (
+    DEFINITIONS,
+    IMPORTS,
+    Function,
+    binds,
+    blocks,
+    functions,
+    inner_reads,
+    position,
+    reads,
+    swept,
+)
 
 DEEPEST = 12
 MOST_STATEMENTS = 800
-HIDDEN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+MOST_CLOSINGS = 8
 SIMPLE = (ast.Name, ast.Constant)
 
 
-def linear(source: str, facts: Facts) -> str | None:
-    """None where nothing could be inlined or unrolled, or where too much came of it."""
+def linear(source: str, facts: Facts, *, objects: bool = False) -> str | None:
+    """None where nothing could be inlined or unrolled, or where too much came of it.
+
+    With `objects` what a class of the script makes is written out too, where all that it does can be.
+    """
+    kept = Kept()
+    for _ in range(MOST_CLOSINGS if objects else 1):
+        text, again = _linear(source, facts, kept if objects else None)
+        if not again:
+            return text
+    return None
+
+
+def _linear(source: str, facts: Facts, kept: Kept | None) -> tuple[str | None, bool]:
+    """(the line, whether more has to be kept than was known)."""
     tree = ast.parse(source)
     prune(tree.body, facts)
     before = ast.dump(tree)
-    line = _Line(tree, facts)
+    classes = Classes(tree, facts, kept) if kept is not None else None
+    line = _Line(tree, facts, classes)
     body = line.block(tree.body, ())
     if line.made > MOST_STATEMENTS:
-        return None
+        return None, False
     tree.body = body
-    text = ast.unparse(ast.fix_missing_locations(_Named().visit(tree)))
-    return None if ast.dump(ast.parse(text)) == before else text
-
-
-class _Named(ast.NodeTransformer):
-    """`getattr(x, "name")` as `x.name`."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name))], keywords=[]):
-                return ast.Attribute(value, name, ast.Load()) if name.isidentifier() else node
-        return node
+    tree = Named().visit(tree)
+    if classes is None:
+        text = ast.unparse(ast.fix_missing_locations(tree))
+        return None if ast.dump(ast.parse(text)) == before else text, False
+    with_empty(tree)
+    text = swept(ast.unparse(ast.fix_missing_locations(tree)), bold=False)
+    return text if classes.opened else None, classes.left_over(text)
 
 
 @dataclass
@@ -55,10 +91,14 @@ class _Line:
 
     tree: ast.Module
     facts: Facts
+    classes: Classes | None
     defs: Mapping[int, Function] = field(init=False)
     owners: dict[int, str] = field(init=False)  # id of a method -> name of its class
     taken: set[str] = field(init=False)
     lambdas: dict[str, ast.Lambda] = field(init=False)  # by the name that holds them
+    imported: set[str] = field(init=False)
+    rounds: Rounds = field(init=False)
+    held: Held = field(init=False)  # what lists hold
     made: int = 0
 
     def __post_init__(self) -> None:
@@ -69,6 +109,8 @@ class _Line:
         plain = [node for node in self.tree.body if not isinstance(node, DEFINITIONS)]
         self.taken = reads(*plain) | binds(*self.tree.body)
         self.lambdas = {}
+        self.rounds, self.held = Rounds(self.facts, {node.name for node in classes}), Held()
+        self.imported = {name for node in self.tree.body if isinstance(node, IMPORTS) for name in binds(node)}
 
     def block(self, body: Sequence[ast.stmt], stack: tuple[Function, ...]) -> list[ast.stmt]:
         return [line for statement in body for line in self.statement(statement, stack)]
@@ -89,30 +131,20 @@ class _Line:
     def written_out(self, node: ast.stmt, stack: tuple[Function, ...]) -> list[ast.stmt] | None:
         """A loop's rounds, a context manager's lines around those it holds; None for any other statement."""
         if isinstance(node, ast.For):
+            node.iter = self.held.visit(node.iter)
             rounds = loops_out(node, self.facts)
-            return None if rounds is None else self.block(rounds, stack)
+            return generated(self, node, stack) if rounds is None else self.block(rounds, stack)
         if isinstance(node, ast.With):
-            return self.context(node, stack)
+            return context(self, node, stack)
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as held):
                 self.lambdas[name] = held
         return None
 
-    def context(self, node: ast.With, stack: tuple[Function, ...]) -> list[ast.stmt] | None:
-        """`with f():` where f is a generator of the script: what it does before, the body, what it does after."""
-        call = node.items[0].context_expr
-        if len(node.items) != 1 or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            return None
-        named = [one for one in self.tree.body if isinstance(one, ast.FunctionDef) and one.name == call.func.id]
-        if not named or named[0] in stack:
-            return None
-        bound = self.bound(named[0], call)
-        body = None if bound is None else spliced(bound[1], node.items[0].optional_vars, node.body)
-        return None if body is None or bound is None else self.block([*bound[0], *body], (*stack, named[0]))
-
     def calls_out(self, node: ast.stmt, stack: tuple[Function, ...]) -> list[ast.stmt]:
         """The statement after the bodies of what it calls."""
         before = self.expanded(node, stack)
+        self.held.note(node)
         if isinstance(node, ast.Expr) and isinstance(node.value, SIMPLE):
             return before
         return [*before, node]
@@ -120,22 +152,97 @@ class _Line:
     def expanded(self, node: ast.stmt, stack: tuple[Function, ...]) -> list[ast.stmt]:
         """The bodies of what the statement calls; in it stand their results."""
         before: list[ast.stmt] = []
-        for call in _calls(node):
-            if isinstance(call.func, ast.Name) and call.func.id in self.lambdas:
-                _replace(node, call, _called(self.lambdas[call.func.id], call))
+        self.rounds.visit(node)
+        for call in asking(node, self.facts):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self.lambdas:
+                put_result(node, call, lambda_called(self.lambdas[call.func.id], call))
                 continue
-            function = self.defs.get(self.facts.calls.get(position(call), 0))
-            if function is None or _is_special(function) or function in stack or len(stack) >= DEEPEST:
-                continue
-            lines = self.inlined(function, call, node, (*stack, function))
-            if lines is not None:
-                before += lines
+            lines = self.opened(call, node, stack) if isinstance(call, ast.Call) else None
+            function = self.called(call) if lines is None else None
+            if function is not None and function not in stack and len(stack) < DEEPEST:
+                lines = self.inlined(function, call, node, (*stack, function))
+            before += lines or []
         return before
 
+    def called(self, asked: ast.Call | ast.Attribute) -> Function | None:
+        """The script's function that a call came to; none where a library's was called, that called it in turn."""
+        place = position(asked) if hasattr(asked, "lineno") else (0, 0, 0, 0)
+        function = self.defs.get(self.facts.calls.get(place, 0)) or self.generator_of(asked)
+        if (
+            function is None
+            or _is_special(function, asked)
+            or is_property(function) != isinstance(asked, ast.Attribute)
+        ):
+            return None
+        func = asked.func if isinstance(asked, ast.Call) else asked
+        name, root = last_name(func), first_name(func)
+        foreign = root in self.imported or (isinstance(func, ast.Name) and hasattr(builtins, name))
+        return None if foreign and name != function.name else function
+
+    def generator_of(self, asked: ast.Call | ast.Attribute) -> Function | None:
+        """The script's one generator of that name: entered where its values are asked for."""
+        name = last_name(asked.func) if isinstance(asked, ast.Call) else ""
+        named = [one for one in self.defs.values() if one.name == name and yields(one) and not is_manager(one)]
+        return named[0] if len(named) == 1 else None
+
+    def opened(self, call: ast.Call, node: ast.stmt, stack: tuple[Function, ...]) -> list[ast.stmt] | None:
+        """An empty object and what the constructor gives it; in the statement stands its name."""
+        kind = self.classes.made_by(call) if self.classes is not None else None
+        if self.classes is None or kind is None or len(stack) >= DEEPEST:
+            return None
+        name = self.name_of(kind, node, call)
+        self.taken.add(name)
+        lines = [*self.classes.blank(kind, name), *self.own_methods(kind, name)]
+        init = self.classes.constructor(kind)
+        if init is not None:
+            self.owners[id(init)] = kind.name
+            func = ast.Attribute(ast.Name(name, ast.Load()), "__init__", ast.Load())
+            given = ast.copy_location(ast.Call(func, call.args, call.keywords), call)
+            bound = self.bound(init, given)
+            tail = None if bound is None else assigned_tail(bound[1], name)
+            if bound is None or tail is None:
+                self.classes.kept.closed.add(kind.name)
+                return None
+            lines += self.block([*bound[0], *tail[0]], (*stack, init))
+        put_result(node, call, ast.Name(name, ast.Load()))
+        self.classes.kinds[name] = kind
+        return [line for line in lines if not is_base_constructor(line)]
+
+    def own_methods(self, kind: ast.ClassDef, name: str) -> list[ast.stmt]:
+        """Functions in place of the methods that something else than a call of the script asks for."""
+        lines: list[ast.stmt] = []
+        for method in self.classes.asked_for(kind) if self.classes is not None else ():
+            made, receiver = copy.deepcopy(method), method.args.args[0].arg if method.args.args else ""
+            made.args.args = made.args.args[1:]
+            made.name = self.free(method.name)
+            self.taken.add(made.name)
+            made.body = [Renaming({receiver: name}, {}).visit(node) for node in made.body]
+            target = ast.Attribute(ast.Name(name, ast.Load()), method.name, ast.Store())
+            lines += [made, ast.Assign([target], ast.Name(made.name, ast.Load()), lineno=0)]
+        return lines
+
+    def name_of(self, kind: ast.ClassDef, node: ast.stmt, call: ast.Call) -> str:
+        """The name that the statement gives the object, else one made of the class's."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]) if node.value is call and name not in reads(call):
+                return name
+        return self.free(wished_name(kind))
+
     def inlined(
-        self, function: Function, call: ast.Call, node: ast.stmt, stack: tuple[Function, ...]
+        self, function: Function, asked: ast.Call | ast.Attribute, node: ast.stmt, stack: tuple[Function, ...]
     ) -> list[ast.stmt] | None:
         """The function's lines; the call in the statement becomes the name, or the expression, of their result."""
+        call = asked if isinstance(asked, ast.Call) else ast.Call(asked, [], [])
+        found = collected(self, function, call) if yields(function) else self.returned(function, call)
+        if found is None:
+            return None
+        held = ast.Expr(found[1])
+        before = [*self.block(found[0], stack), *self.expanded(held, stack)]
+        put_result(node, asked, held.value)
+        return before
+
+    def returned(self, function: Function, call: ast.Call) -> tuple[list[ast.stmt], ast.expr] | None:
+        """(the function's lines, its result)."""
         bound = self.bound(function, call)
         if bound is None:
             return None
@@ -143,21 +250,17 @@ class _Line:
         found = assigned_tail(loops_all_out(bound[1], self.facts), name)
         if found is None:
             return None
-        lines, result = found
         self.taken.add(name)
-        held = ast.Expr(result)
-        before = [*self.block([*bound[0], *lines], stack), *self.expanded(held, stack)]
-        _replace(node, call, held.value)
-        return before
+        return [*bound[0], *found[0]], found[1]
 
     def bound(self, function: Function, call: ast.Call) -> tuple[list[ast.stmt], list[ast.stmt]] | None:
         """(assignments of its parameters, its body), its names made free ones; None where the call is not followed."""
-        if isinstance(function, ast.AsyncFunctionDef) or _declares(function):
+        if isinstance(function, ast.AsyncFunctionDef) or is_wrapped(function):
             return None
-        given = arguments(function, call, id(function) in self.owners, self.facts)
+        given = arguments(function, call, self.owners.get(id(function), ""), self.facts)
         if given is None:
             return None
-        body = [_super_named(copy.deepcopy(node), function, self.owners) for node in function.body]
+        body = [super_named(copy.deepcopy(node), function, self.owners.get(id(function), "")) for node in function.body]
         stored = binds(*body)
         plain = {
             name: value
@@ -166,8 +269,8 @@ class _Line:
         }
         new = {name: self.free(name) for name in sorted(stored | (given.keys() - plain.keys()))}
         self.taken.update(new.values())
-        renaming = _Renaming(new, plain)
-        lines = [_assignment(new[name], value) for name, value in given.items() if name not in plain]
+        renaming = Renaming(new, plain)
+        lines = [assignment(new[name], value) for name, value in given.items() if name not in plain]
         return lines, [renaming.visit(node) for node in body]
 
     def free(self, name: str) -> str:
@@ -176,28 +279,10 @@ class _Line:
         return next(wish for number in range(2, 10_000) if (wish := f"{name}_{number}") not in self.taken)
 
 
-def _super_named(body: ast.stmt, function: Function, owners: Mapping[int, str]) -> ast.stmt:
-    """`super()` as `super(A, self)`, which means the same where there is no method around it."""
-    owner, names = owners.get(id(function), ""), function.args.args
-    for node in ast.walk(body) if owner and names else ():
-        if isinstance(node, ast.Call) and not node.args and isinstance(node.func, ast.Name) and node.func.id == "super":
-            node.args = [ast.Name(owner, ast.Load()), ast.Name(names[0].arg, ast.Load())]
-    return body
-
-
-def _is_special(function: Function) -> bool:
+def _is_special(function: Function, asked: ast.Call | ast.Attribute) -> bool:
     """Whether Python calls it for more than its body: a constructor's call gives the object."""
-    return function.name.startswith("__") and function.name != "__call__"
-
-
-def _called(function: ast.Lambda, call: ast.Call) -> ast.expr:
-    """The lambda's body, or the call itself where its arguments are more than plain."""
-    names = [part.arg for part in function.args.args]
-    if len(names) != len(call.args) or call.keywords or any(isinstance(arg, ast.Starred) for arg in call.args):
-        return call
-    given = dict(zip(names, call.args, strict=True))
-    found: ast.expr = _Renaming({}, given).visit(copy.deepcopy(function.body))
-    return found
+    name = last_name(asked.func) if isinstance(asked, ast.Call) else ""
+    return function.name.startswith("__") and function.name not in ("__call__", name)
 
 
 def loops_all_out(body: list[ast.stmt], facts: Facts) -> list[ast.stmt]:
@@ -208,68 +293,3 @@ def loops_all_out(body: list[ast.stmt], facts: Facts) -> list[ast.stmt]:
         rounds = loops_out(node, facts) if returns and isinstance(node, ast.For) else None
         found += [node] if rounds is None else rounds
     return found
-
-
-def _declares(function: Function) -> bool:
-    """Whether it says `global` or `nonlocal`, or is wrapped by what may call it in another way."""
-    wrapped = [part for part in function.decorator_list if ast.unparse(part).rpartition(".")[2] not in HARMLESS]
-    return bool(wrapped) or any(isinstance(node, (ast.Global, ast.Nonlocal)) for node in ast.walk(function))
-
-
-HARMLESS = ("staticmethod", "contextmanager", "abstractmethod", "override")
-
-
-def _calls(node: ast.stmt) -> list[ast.Call]:
-    """The statement's own calls, inner ones first; those that run later or more than once are left out."""
-    found: list[ast.Call] = []
-    inner = {id(part) for block in blocks(node) for part in block}
-
-    def walk(part: ast.AST) -> Iterator[None]:
-        for child in ast.iter_child_nodes(part):
-            if not isinstance(child, HIDDEN) and id(child) not in inner:
-                yield from walk(child)
-        if isinstance(part, ast.Call):
-            found.append(part)
-
-    list(walk(node))
-    return found
-
-
-def _replace(node: ast.stmt, call: ast.Call, result: ast.expr) -> None:
-    for part in ast.walk(node):
-        for name, value in ast.iter_fields(part):
-            if value is call:
-                setattr(part, name, result)
-            elif isinstance(value, list) and any(one is call for one in value):
-                value[:] = [result if one is call else one for one in value]
-
-
-def _assignment(name: str, value: ast.expr) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
-
-
-class _Renaming(ast.NodeTransformer):
-    def __init__(self, new: Mapping[str, str], plain: Mapping[str, ast.expr]) -> None:
-        self._new = new
-        self._plain = plain
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self._plain and isinstance(node.ctx, ast.Load):
-            return copy.deepcopy(self._plain[node.id])
-        return ast.copy_location(ast.Name(self._new.get(node.id, node.id), node.ctx), node)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
-        node.name = self._new.get(node.name, node.name) if node.name else None
-        return self.generic_visit(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Inside it its own names hide those around it."""
-        own = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)} | binds(*node.body)
-        inner = _Renaming(
-            {name: new for name, new in self._new.items() if name not in own},
-            {name: value for name, value in self._plain.items() if name not in own},
-        )
-        node.name = self._new.get(node.name, node.name)
-        node.body = [inner.visit(part) for part in node.body]
-        node.args = self.visit(node.args)
-        return node

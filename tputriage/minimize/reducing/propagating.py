@@ -9,21 +9,62 @@ import ast
 import copy
 from collections.abc import Sequence
 
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, blocks, swept
+from tputriage.minimize.reducing.attributes import named_attributes, unread_out
+from tputriage.minimize.reducing.elements import elements_out
+from tputriage.minimize.reducing.sweeping import sweep
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, blocks, reads, swept
 
 Known = dict[str, ast.expr]
+MOST_ROUNDS = 12  # an object may be held by another one's attribute
 
 
 def propagated(source: str) -> str:
     """The script with its copies and constants put where they are read, and without those nothing reads then."""
     tree = ast.parse(source)
-    _through(tree.body, {})
-    tree.body = [node for node in tree.body if not _is_idle(node)] or [ast.Pass()]
+    _copies_out(tree)
     return swept(ast.unparse(ast.fix_missing_locations(tree)))
+
+
+def flattened(source: str, *, bold: bool = True) -> str:
+    """The same, with the attributes of objects that are only there to hold them as names."""
+    for _ in range(MOST_ROUNDS):
+        tree = ast.parse(source)
+        _copies_out(tree)
+        unread_out(tree)
+        changed = named_attributes(tree)
+        source = sweep(ast.unparse(ast.fix_missing_locations(tree)))
+        if not changed:
+            break
+    tree = ast.parse(source)
+    _copies_out(tree)
+    return swept(ast.unparse(ast.fix_missing_locations(tree)), bold=bold)
+
+
+def _copies_out(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        for block in blocks(node):
+            block[:] = [line for statement in block for line in _apart(statement)]
+    _through(tree.body, {})
+    elements_out(tree)
+    for node in ast.walk(tree):
+        for block in blocks(node):
+            block[:] = [line for line in block if not _is_idle(line)] or ([ast.Pass()] if block else [])
+
+
+def _apart(node: ast.stmt) -> list[ast.stmt]:
+    """`a, b = x, y` as two lines, where neither value reads what the other line binds."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            roots = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+            if not roots & reads(*values) and not any(isinstance(part, ast.Starred) for part in (*targets, *values)):
+                return [ast.Assign([one], value, lineno=0) for one, value in zip(targets, values, strict=True)]
+    return [node]
 
 
 def _is_idle(node: ast.stmt) -> bool:
     match node:
+        case ast.Pass():
+            return True
         case ast.Assign(targets=[ast.Name(id=one)], value=ast.Name(id=other)):
             return one == other
     return False

@@ -13,7 +13,7 @@ from typing import Any
 
 from tputriage.minimize.reducing.facts import Facts, FrameFacts
 from tputriage.minimize.reducing.linear import linear
-from tputriage.minimize.reducing.propagating import propagated
+from tputriage.minimize.reducing.propagating import flattened, propagated
 from tputriage.minimize.reducing.scaffold import Place, Valued, bare, parameters, places, sliced
 from tputriage.minimize.reducing.unrun import STOP, prune
 from tputriage.minimize.trees import Function, binds, blocks, position, reads, swept
@@ -25,6 +25,10 @@ NUMBERS = frozenset({"item", "tolist", "numpy", "all", "any", "equal", "allclose
 
 def lines(source: str, facts: Facts) -> Iterator[str]:
     """The script as a straight line: all of it, else the way to the failure."""
+    opened = linear(source, facts, objects=True)
+    if opened is not None:
+        yield flattened(opened)
+        yield flattened(opened, bold=False)
     for found in (linear(source, facts), straightened(source, facts)):
         if found is not None:
             yield swept(found)
@@ -34,7 +38,7 @@ def lines(source: str, facts: Facts) -> Iterator[str]:
 def proposals(source: str, facts: Facts) -> Iterator[str]:
     """Smaller scripts, the boldest first."""
     yield propagated(swept(with_literals(source, facts)))
-    yield propagated(source)
+    yield flattened(source)
     yield from sliced(source, facts)
     for cut in (True, False):
         text = pruned(source, facts, cut=cut)

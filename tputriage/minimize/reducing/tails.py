@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 
-from tputriage.minimize.trees import DEFINITIONS, blocks
+from tputriage.minimize.trees import DEFINITIONS, Function, blocks
 
+MOST_YIELDS = 8
 MOST_BRANCHES = 40  # statements that may come to stand in both branches
 
 
@@ -76,10 +78,19 @@ def _leaves(body: Sequence[ast.stmt]) -> bool:
 
 def spliced(generator: Sequence[ast.stmt], target: ast.expr | None, inner: Sequence[ast.stmt]) -> list[ast.stmt] | None:
     """The body of a context manager's generator with `inner` where it yields; None where that is not plain."""
+    body: list[ast.stmt] | None = list(generator)
     yields = [part for node in generator for part in _own(node) if isinstance(part, (ast.Yield, ast.YieldFrom))]
-    if len(yields) != 1 or not isinstance(yields[0], ast.Yield):
+    if not 0 < len(yields) <= MOST_YIELDS:
         return None
-    return _spliced(list(generator), yields[0], target, list(inner))
+    for found in yields:
+        if body is None or not isinstance(found, ast.Yield):
+            return None
+        body = _spliced(body, found, target, copy.deepcopy(list(inner)))
+    return body
+
+
+def yields(function: Function) -> bool:
+    return any(isinstance(part, (ast.Yield, ast.YieldFrom)) for node in function.body for part in _own(node))
 
 
 def _spliced(
@@ -99,9 +110,13 @@ def _yielding(
     if isinstance(node, ast.Expr) and node.value is found:
         given = [] if target is None else [ast.Assign([target], found.value or ast.Constant(None), lineno=0)]
         return [*given, *inner]
-    if isinstance(node, ast.With):
-        held = _spliced(node.body, found, target, inner)
-        return None if held is None else [ast.With(node.items, held)]
+    if isinstance(node, (ast.With, ast.For, ast.While, ast.If)):
+        for block in blocks(node):
+            held = _spliced(block, found, target, inner)
+            if held is not None:
+                block[:] = held
+                return [node]
+        return None
     if isinstance(node, ast.Try):
         held = _spliced(node.body, found, target, inner)
         return None if held is None else [*held, *node.orelse, *node.finalbody]

@@ -5,22 +5,32 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from tputriage.minimize.reducing.facts import Facts
+from tputriage.minimize.reducing.renaming import last_name
 from tputriage.minimize.trees import DEFINITIONS, binds, inner_reads, position
 
 MOST_ROUNDS = 8
+FEW_ROUNDS = 2
+PLAIN = (ast.Name, ast.Constant, ast.Attribute)
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
 def loops_out(loop: ast.For, facts: Facts) -> list[ast.stmt] | None:
     """The rounds one after the other; None where they are unknown, too many, or cut short by `break`."""
     items = items_of(loop.iter, facts)
-    if items is None or len(items) > MOST_ROUNDS or _jumps(loop.body):
+    if items is None or len(items) > MOST_ROUNDS or jumps(loop.body) or _only_counts(loop, items):
         return None
     rounds = [line for item in items for line in _round(loop, item)]
     return [*rounds, *loop.orelse]
+
+
+def _only_counts(loop: ast.For, items: Sequence[ast.expr]) -> bool:
+    """Whether its rounds differ by a number only: one of them, or the loop itself, says it shorter."""
+    counts = isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Name) and loop.iter.func.id == "range"
+    leaves = any(isinstance(part, ast.Return) for part in ast.walk(loop))
+    return counts and not leaves and len(items) > FEW_ROUNDS
 
 
 def _round(loop: ast.For, item: ast.expr) -> list[ast.stmt]:
@@ -28,7 +38,7 @@ def _round(loop: ast.For, item: ast.expr) -> list[ast.stmt]:
     body = copy.deepcopy(loop.body)
     if names is None or names.keys() & binds(*body):
         return [ast.Assign([copy.deepcopy(loop.target)], copy.deepcopy(item), lineno=0), *body]
-    plain = {name: value for name, value in names.items() if isinstance(value, (ast.Constant, ast.Name))}
+    plain = {name: value for name, value in names.items() if isinstance(value, (ast.Constant, ast.Name, ast.Subscript))}
     lines = [ast.Assign([ast.Name(name, ast.Store())], value, lineno=0) for name, value in names.items()]
     kept = [line for line, name in zip(lines, names, strict=True) if name not in plain or inner_reads(body, name)]
     return [*kept, *(_Putting(plain).visit(node) for node in body)]
@@ -48,14 +58,14 @@ def _matched(target: ast.expr, item: ast.expr) -> dict[str, ast.expr] | None:
     return {name: value for part in parts if part for name, value in part.items()}
 
 
-def _jumps(body: Sequence[ast.stmt]) -> bool:
+def jumps(body: Sequence[ast.stmt]) -> bool:
     """Whether a `break` or `continue` of this loop is in it."""
     for node in body:
         if isinstance(node, (ast.Break, ast.Continue)):
             return True
         if isinstance(node, (*LOOPS, *DEFINITIONS)):
             continue
-        if _jumps([part for part in ast.iter_child_nodes(node) if isinstance(part, (ast.stmt, ast.excepthandler))]):  # type: ignore[misc]
+        if jumps([part for part in ast.iter_child_nodes(node) if isinstance(part, (ast.stmt, ast.excepthandler))]):  # type: ignore[misc]
             return True
     return False
 
@@ -72,7 +82,21 @@ def items_of(node: ast.expr, facts: Facts) -> list[ast.expr] | None:
             return found
     text = facts.steady.get(position(node)) if hasattr(node, "lineno") else None
     value = ast.parse(text, mode="eval").body if text else None
+    if isinstance(value, (ast.List, ast.Tuple)) and not _is_literal(value):
+        return _by_place(node, len(value.elts))
     return items_of(value, facts) if isinstance(value, (ast.List, ast.Tuple, ast.Dict, ast.Call)) else None
+
+
+def _is_literal(value: ast.expr) -> bool:
+    """Whether writing it down again makes no other object that anyone could tell apart."""
+    return not any(isinstance(part, ast.Call) for part in ast.walk(value))
+
+
+def _by_place(node: ast.expr, count: int) -> list[ast.expr] | None:
+    """`xs[0]`, `xs[1]`: the very objects."""
+    if not all(isinstance(part, (ast.Name, ast.Attribute, ast.expr_context)) for part in ast.walk(node)):
+        return None
+    return [ast.Subscript(copy.deepcopy(node), ast.Constant(place), ast.Load()) for place in range(count)]
 
 
 def _of_call(node: ast.Call, facts: Facts) -> list[ast.expr] | None:
@@ -98,6 +122,71 @@ def _of_call(node: ast.Call, facts: Facts) -> list[ast.expr] | None:
         case ast.Call(func=ast.Attribute(value=inner, attr="items" | "values" | "keys" as kind), args=[]):
             return _of_dict(inner, kind, facts)
     return None
+
+
+class Rounds(ast.NodeTransformer):
+    """`[f(x) for x in (a, b)]` as `[f(a), f(b)]`, where the script's own functions are called in it."""
+
+    def __init__(self, facts: Facts, own: Set[str]) -> None:
+        self._facts = facts
+        self._own = own
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        self.generic_visit(node)
+        return self._written_out(node) or node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+            node.args = [self._written_out(node.args[0]) or node.args[0]]
+        return node
+
+    def _written_out(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr | None:
+        loop = node.generators[0]
+        calls = [part for part in ast.walk(node.elt) if isinstance(part, ast.Call)]
+        if len(node.generators) > 1 or loop.ifs or loop.is_async or not any(map(self._is_own, calls)):
+            return None
+        items = items_of(loop.iter, self._facts)
+        if items is None or len(items) > MOST_ROUNDS:
+            return None
+        found = [_matched(loop.target, item) for item in items]
+        if any(names is None or not all(isinstance(one, PLAIN) for one in names.values()) for names in found):
+            return None
+        return ast.List([_Putting(names or {}).visit(copy.deepcopy(node.elt)) for names in found], ast.Load())
+
+    def _is_own(self, call: ast.Call) -> bool:
+        return last_name(call.func) in self._own or (hasattr(call, "lineno") and position(call) in self._facts.calls)
+
+
+class Held(ast.NodeTransformer):
+    """A name or attribute by the list that it was last given, elements that are plain."""
+
+    def __init__(self) -> None:
+        self._lists: dict[str, ast.expr] = {}
+
+    def note(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value):
+                self._lists.pop(ast.unparse(target), None)
+                items = self._items(value)
+                if items:
+                    self._lists[ast.unparse(target)] = ast.List(items, ast.Load())
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))) | ast.AugAssign(target=value):
+                self._lists.pop(ast.unparse(value), None)
+
+    def _items(self, value: ast.expr) -> list[ast.expr]:
+        match value:
+            case ast.Call(func=ast.Name(id="list" | "tuple"), args=[inner], keywords=[]):
+                return self._items(self.visit(copy.deepcopy(inner)))
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return items if all(isinstance(item, PLAIN) for item in items) else []
+        return []
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return copy.deepcopy(self._lists.get(node.id, node))
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return copy.deepcopy(self._lists.get(ast.unparse(node), node))
 
 
 def _of_range(args: Sequence[ast.expr], facts: Facts) -> list[ast.expr] | None:

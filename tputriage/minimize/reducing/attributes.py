@@ -1,0 +1,104 @@
+"""Objects that are only there to hold attributes: `x.a` as `a`, and what nothing reads left out."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Sequence
+
+from tputriage.minimize.reducing.objects import EMPTY, KEPT_ROOTS
+from tputriage.minimize.reducing.renaming import last_name
+from tputriage.minimize.reducing.sweeping import is_pure
+from tputriage.minimize.trees import blocks, texts
+
+
+def unread_out(tree: ast.Module) -> None:
+    """In place: without attributes given to such objects that nothing in the script asks for."""
+    objects = {name for name, kind in _empties(tree.body) if kind == EMPTY}
+    asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
+    asked |= texts(tree)
+    added = [node.target for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
+    asked |= {target.attr for target in added if isinstance(target, ast.Attribute)}
+    for node in ast.walk(tree):
+        for block in blocks(node):
+            kept = [line for line in block if not _is_unread(line, objects, asked)]
+            block[:] = kept or ([ast.Pass()] if block else [])
+
+
+def _is_unread(line: ast.stmt, objects: set[str], asked: set[str]) -> bool:
+    match line:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name), attr=attribute)], value=value):
+            return name in objects and attribute not in asked and is_pure(value)
+    return False
+
+
+def named_attributes(tree: ast.Module) -> bool:
+    """`x.a` as `a`, for objects of which nothing is used but attributes that the script gave them; whether any was."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    used = {node.id for node in names} | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    changed = False
+    for name, kind in _empties(tree.body):
+        found = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+        ]
+        stored = {node.attr for node in found if isinstance(node.ctx, ast.Store)}
+        bare = sum(node.id == name for node in names) - len(found)
+        if bare != 1 or not stored or _stored_later(tree, name):
+            continue
+        if kind != "TestCase" and any(node.attr not in stored for node in found):
+            continue
+        new = {attribute: _free(attribute, name, used) for attribute in sorted(stored)}
+        used |= set(new.values())
+        _Attributes(name, new, gone=kind != "TestCase").visit(tree)
+        changed = True
+    return changed
+
+
+def _empties(body: Sequence[ast.stmt]) -> list[tuple[str, str]]:
+    """Names of what is made empty in the script's own lines, each with its kind."""
+    found = []
+    for node in body:
+        for part in ast.walk(node) if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ():
+            match part:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[], keywords=[])):
+                    found += [(name, last_name(func))] if last_name(func) in {EMPTY, *KEPT_ROOTS} else []
+    return found
+
+
+def _stored_later(tree: ast.Module, name: str) -> bool:
+    """Whether a function sets one of its attributes, which a plain name would be local to."""
+    inner = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    return any(
+        isinstance(part, ast.Attribute)
+        and isinstance(part.ctx, ast.Store)
+        and isinstance(part.value, ast.Name)
+        and part.value.id == name
+        for node in inner
+        for part in ast.walk(node)
+    )
+
+
+def _free(attribute: str, name: str, used: set[str]) -> str:
+    wishes = (attribute.lstrip("_") or attribute, f"{name}_{attribute}")
+    more = (f"{attribute}_{number}" for number in range(2, 10_000))
+    return next(wish for wish in (*wishes, *more) if wish not in used and not hasattr(builtins, wish))
+
+
+class _Attributes(ast.NodeTransformer):
+    def __init__(self, name: str, new: dict[str, str], *, gone: bool) -> None:
+        self._gone = gone
+        self._name = name
+        self._new = new
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name == self._name and self._gone:
+                return ast.Pass()
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id == self._name and node.attr in self._new:
+            return ast.Name(self._new[node.attr], node.ctx)
+        return self.generic_visit(node)
