@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tputriage.minimize.reducing.objects import EMPTY, KEPT_ROOTS
 from tputriage.minimize.reducing.renaming import last_name
 from tputriage.minimize.reducing.sweeping import is_pure
-from tputriage.minimize.trees import blocks, texts
+from tputriage.minimize.trees import blocks, reads, texts
 
 
 def unread_out(tree: ast.Module) -> None:
@@ -19,9 +19,12 @@ def unread_out(tree: ast.Module) -> None:
     asked |= texts(tree)
     added = [node.target for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
     asked |= {target.attr for target in added if isinstance(target, ast.Attribute)}
+    read = reads(tree)
     for node in ast.walk(tree):
         for block in blocks(node):
-            kept = [line for line in block if not _is_unread(line, objects, asked)]
+            kept = [
+                line for line in block if not _is_unread(line, objects, asked) and not _is_idle(line, objects, read)
+            ]
             block[:] = kept or ([ast.Pass()] if block else [])
 
 
@@ -29,6 +32,13 @@ def _is_unread(line: ast.stmt, objects: set[str], asked: set[str]) -> bool:
     match line:
         case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name), attr=attribute)], value=value):
             return name in objects and attribute not in asked and is_pure(value)
+    return False
+
+
+def _is_idle(line: ast.stmt, objects: set[str], read: set[str]) -> bool:
+    match line:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call()):
+            return name in objects and name not in read
     return False
 
 

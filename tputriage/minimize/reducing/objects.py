@@ -7,14 +7,15 @@ its methods, a name of it that is left, keep it closed.
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tputriage.minimize.reducing.facts import Facts
-from tputriage.minimize.reducing.renaming import last_name
-from tputriage.minimize.trees import Function, first_line
+from tputriage.minimize.reducing.renaming import first_name, last_name
+from tputriage.minimize.trees import IMPORTS, Function, binds, first_line, position
 
 PLAIN_ROOTS = frozenset({"object", "ABC", "Generic", "Protocol", "Dataset"})  # what they do is not missed
 KEPT_ROOTS = frozenset({"Module", "TestCase"})  # an object of their own takes any attribute
@@ -43,7 +44,17 @@ class Classes:
     def __post_init__(self) -> None:
         self.named = {node.name: node for node in self.tree.body if isinstance(node, ast.ClassDef)}
         read = [node for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)]
+        self.outside = self.facts.outside | self._through_others()
         self.read = {node.attr for node in read if isinstance(node.ctx, ast.Load)}
+
+    def _through_others(self) -> set[int]:
+        """First lines of defs that a call of a builtin or a library came to: `sorted(xs, key=f)`."""
+        imported = {name for node in self.tree.body if isinstance(node, IMPORTS) for name in binds(node)}
+        calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call) and hasattr(node, "lineno")]
+        foreign = [
+            node for node in calls if (name := first_name(node.func)) in imported or (name and hasattr(builtins, name))
+        ]
+        return {self.facts.calls[position(node)] for node in foreign if position(node) in self.facts.calls}
 
     def made_by(self, call: ast.Call) -> ast.ClassDef | None:
         """The class that the call makes an object of, where the object can stand without it."""
@@ -67,7 +78,7 @@ class Classes:
     def _must_stay(self, method: Function) -> bool:
         """Whether Python or a library calls it in a way that an attribute does not serve."""
         special = method.name.startswith("__") and method.name not in WRITTEN_OUT
-        outside = first_line(method) in self.facts.outside and method.name.startswith("__")
+        outside = first_line(method) in self.outside and method.name.startswith("__")
         ran = any(getattr(node, "lineno", 0) in self.facts.lines for node in method.body)
         return (special and ran) or (outside and method.name != "__post_init__")
 

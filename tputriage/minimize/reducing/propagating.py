@@ -31,13 +31,11 @@ def flattened(source: str, *, bold: bool = True) -> str:
         tree = ast.parse(source)
         _copies_out(tree)
         unread_out(tree)
-        changed = named_attributes(tree)
-        source = sweep(ast.unparse(ast.fix_missing_locations(tree)))
-        if not changed:
+        named_attributes(tree)
+        before, source = source, sweep(ast.unparse(ast.fix_missing_locations(tree)))
+        if source == before:
             break
-    tree = ast.parse(source)
-    _copies_out(tree)
-    return swept(ast.unparse(ast.fix_missing_locations(tree)), bold=bold)
+    return swept(source, bold=bold)
 
 
 def _copies_out(tree: ast.Module) -> None:
