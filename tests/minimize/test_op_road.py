@@ -94,6 +94,12 @@ def test_shared_memory():
         torch.exp(x[1:], out=x[:-1])
 
 
+def test_no_call_raises_it():
+    torch.ones(3, device=DEVICE).sum()
+    if DEVICE != "cpu":
+        torch.tpu.empty_cache()
+
+
 def test_everything_agrees():
     x = torch.ones(3, device=DEVICE) * 2
     assert x.device.type == "cpu"
@@ -225,3 +231,9 @@ def test_arguments_that_share_memory_share_it_in_the_script(pair):
     lines = body(taken(pair, "test_shared_memory", explain=False)[0]).splitlines()
     assert lines[1:3] == ["y = x[1:]", "z = x[:-1]"]
     assert lines[4] == "    torch.exp(y, out=z)"
+
+
+@pytest.mark.emulator
+def test_numbers_are_not_compared_for_an_error_that_they_cannot_lead_to(pair):
+    road, asked = taken(pair, "test_no_call_raises_it")
+    assert (road.draft, road.reason, asked) == (None, "no torch call of the test raised the wanted error", 1)

@@ -31,6 +31,10 @@ from tputriage.signatures import Kind, family_of, same_bug, sign
 from tputriage.targets.runs import run_once, script_job
 
 MOST_DEPARTURES = 5
+# Wrong numbers lead to none of these, so no call is to blame that did not raise it.
+NUMBERLESS = frozenset(
+    {"AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "NotImplementedError", "UnboundLocalError"}
+)
 RETURNS = "returns, as on CPU"
 Write = Callable[[Call], str]
 
@@ -66,7 +70,7 @@ def take_op_road(errand: Errand, *, explain: bool = True) -> Road:
         shown = _show_error(errand, suspect)
         if shown is None and not errand.elsewhere:
             return _trace(errand, suspect, runs)
-    elif errand.elsewhere:
+    elif errand.elsewhere or (wanted.exception.rpartition(".")[2] in NUMBERLESS and not found.crashed):
         return Road(None, found.reason or reason, runs)
     else:
         errand.say("op road: comparing every call with CPU")

@@ -77,6 +77,25 @@ def test_the_failing_statement_stands_alone_with_what_it_read(trace):
     assert "Tester" not in first
 
 
+def test_a_folder_that_is_gone_by_then_is_made_anew_with_what_was_put_there(trace):
+    source = (
+        "import tempfile\nimport torch\n\n"
+        "def check(m):\n    out = m(torch.ones(1, 2))\n"
+        "    with tempfile.TemporaryDirectory() as folder:\n"
+        "        torch.save(m.state_dict(), folder + '/m.pt')\n        m.zero_grad()\n"
+        "        m.load(folder + '/m.pt')\n"
+        "    assert out\n\n"
+        "check(torch.nn.Linear(2, 2))\n"
+    )
+    first = next(by_values(source, trace(source)))
+    assert first.splitlines()[-3:] == [
+        "with tempfile.TemporaryDirectory() as folder:",
+        "    torch.save(m.state_dict(), folder + '/m.pt')",
+        "    m.load(folder + '/m.pt')",
+    ]
+    assert "out = m" not in first
+
+
 def test_a_module_is_spelled_by_its_making(trace):
     source = (
         "import sys\nimport torch\ndevice = sys.argv[1]\n\ndef run(net):\n    net(torch.ones(2))\n\n"

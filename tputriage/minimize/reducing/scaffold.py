@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tputriage.minimize.reducing.facts import Facts, FrameFacts
+from tputriage.minimize.reducing.within import changed, in_contexts, only_contexts, opened, touched
 from tputriage.minimize.trees import (
     DEFINITIONS,
     IMPORTS,
@@ -29,7 +30,6 @@ from tputriage.minimize.trees import (
 )
 
 PLAIN = (ast.Name, ast.Tuple, ast.List)
-CONTEXTS = (ast.With, ast.AsyncWith)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 
@@ -121,8 +121,9 @@ def _alone(place: Place, held: Mapping[str, str], values: Mapping[Position, str]
     plain: ast.stmt = Valued(values, (ast.Attribute,)).visit(copy.deepcopy(statement))
     same = ast.dump(plain) == ast.dump(statement)
     forms = [*_failing_part(place), *([statement] if same else [plain, statement])]
-    for part in dict.fromkeys([*forms, *(_in_contexts(place.path, form) for form in forms)]):
-        needed = _needed(part, place.level)
+    inside, own = [in_contexts(place.path, form) for form in forms], opened(place.path)
+    for part in dict.fromkeys([*inside, *forms] if reads(statement) & own else [*forms, *inside]):
+        needed = _needed(part, place.level) - (own if isinstance(part, ast.With) else set())
         missing = needed - held.keys()
         if not missing:
             yield [*_assignments(needed, held), part]
@@ -146,23 +147,12 @@ def _makers(
     made: list[ast.stmt] = []
     needed: set[str] = set()
     for node in reversed(place.before):
-        if (binds(node) | _changed(node) | (_touched(node) if calls else set())) & missing:
+        if (binds(node) | changed(node) | (touched(node) if calls else set())) & missing:
             made.insert(0, node)
             new = _needed(node, place.level)
             missing = missing | (new - held.keys())
             needed |= new & held.keys()
     return made, needed
-
-
-def _changed(node: ast.stmt) -> set[str]:
-    """Names of what a statement stores into: `x.data = y`."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
-    return reads(*(target for target in targets if isinstance(target, (ast.Attribute, ast.Subscript))))
-
-
-def _touched(node: ast.stmt) -> set[str]:
-    """Names that a bare call may change: `model.eval()`."""
-    return reads(node) if isinstance(node, ast.Expr) else set()
 
 
 def _whole(place: Place, held: Mapping[str, str]) -> Iterator[list[ast.stmt]]:
@@ -172,7 +162,8 @@ def _whole(place: Place, held: Mapping[str, str]) -> Iterator[list[ast.stmt]]:
     names = parameters(place.function)
     if all(name in held for name in names & reads(*place.before, place.path[0])):
         bound = names & reads(*place.before, place.path[0])
-        tail = _in_contexts(place.path, bare(place.path[-1])) if _only_contexts(place.path) else place.path[0]
+        last = bare(place.path[-1])
+        tail = in_contexts(place.path, last, whole=True) if only_contexts(place.path) else place.path[0]
         yield [*_assignments(bound, held), *place.before, tail]
 
 
@@ -190,17 +181,6 @@ def bare(statement: ast.stmt) -> ast.stmt:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         if not isinstance(statement, ast.AugAssign) and all(isinstance(part, PLAIN) for part in targets):
             return ast.Expr(statement.value)
-    return statement
-
-
-def _only_contexts(path: Sequence[ast.stmt]) -> bool:
-    return all(isinstance(node, CONTEXTS) for node in path[:-1])
-
-
-def _in_contexts(path: Sequence[ast.stmt], statement: ast.stmt) -> ast.stmt:
-    for node in reversed(path[:-1]):
-        if isinstance(node, ast.With):
-            statement = ast.With(items=node.items, body=[statement])
     return statement
 
 
