@@ -73,6 +73,7 @@ class Reduction:
     sweeps: bool = False  # whether unused definitions go with each change
     failed: int = 0  # in a row
     pace_s: float = math.inf  # of the quickest question that was answered with yes
+    is_slow: bool = False  # whether the last question took much longer
     hurry: bool = True  # whether a candidate that is much slower counts as a no
     slow: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # by pass: (best, candidate) that was so
     ended: bool = False
@@ -190,7 +191,7 @@ class Reduction:
 
     def bold(self, candidate: str) -> bool:
         """A whole new script, that may be the longer one: the way down goes on from there."""
-        if self.exhausted or not self._asked(candidate):
+        if self.exhausted or not self._timed(candidate):
             return False
         self.best = candidate
         self.on_better(candidate)
@@ -238,19 +239,26 @@ class Reduction:
         return True
 
     def _asked(self, candidate: str) -> bool:
-        """Whether it is interesting, and runs about as quickly as those before: fewer words that wait are no gain."""
+        """Whether it is interesting, and runs about as quickly as those before: fewer words that wait are no gain.
+
+        A slow one is asked once more, since it may be the machine that was slow.
+        """
+        if not self._timed(candidate):
+            return False
+        if not self.is_slow or (self._timed(candidate) and not self.is_slow):
+            return True
+        self.slow.setdefault(self.under_way, []).append((self.best, candidate))
+        self.ended = not self.hurry
+        return self.ended
+
+    def _timed(self, candidate: str) -> bool:
         started = self.clock()
         found = self.interesting(candidate)
         took_s = self.clock() - started
-        if not found:
-            return False
-        if took_s > SLOWER * self.pace_s + SLACK_S:
-            self.slow.setdefault(self.under_way, []).append((self.best, candidate))
-            self.ended = not self.hurry
-            return self.ended
-        if took_s > REMEMBERED_S:
+        self.is_slow = took_s > SLOWER * self.pace_s + SLACK_S
+        if found and took_s > REMEMBERED_S:
             self.pace_s = min(self.pace_s, took_s)
-        return True
+        return found
 
     def _doomed(self, candidate: str) -> bool:
         return bool(troubles(candidate) - troubles(self.best))
