@@ -7,7 +7,7 @@ scaffolding around the failure is replaced by what it computed, and the reducer 
 from __future__ import annotations
 
 from tputriage.errors import TriageError
-from tputriage.minimize.device_argument import defaulted
+from tputriage.minimize.device_argument import argued, defaulted
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.errand import Errand
 from tputriage.minimize.flatten import assemble, describe, scripts
@@ -44,7 +44,8 @@ def take_test_road(errand: Errand, *, seed: int = 0) -> Road:
 
     errand.say("test road: replacing what leads to the failure by what it computed, and shrinking")
     watch = tracer(device, limit_s=limit_s, counted=counted)
-    best = reduce_source(script, oracle, on_better=on_better, seed=seed, trace=watch)
+    start = argued(script, device.target.device) or script
+    best = reduce_source(start, oracle, on_better=on_better, seed=seed, trace=watch)
     best = tidy(defaulted(best, device.target.device))
     failure = run_script(best, device, limit_s).failure
     return Road(_draft(best, failure, oracle), runs=extra[0] + 1)

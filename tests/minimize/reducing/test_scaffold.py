@@ -96,6 +96,12 @@ def test_a_folder_that_is_gone_by_then_is_made_anew_with_what_was_put_there(trac
     assert "out = m" not in first
 
 
+def test_no_value_stands_for_the_arguments_of_the_script(trace):
+    source = "import sys\nimport torch\ndevice = sys.argv[1]\n\ndef run(d):\n    raise ValueError(d)\n\nrun(device)\n"
+    told = trace(source)
+    assert all("device = sys.argv[1]" in valued(source, told, (kind,)) for kind in (ast.Attribute, ast.Subscript))
+
+
 def test_a_module_is_spelled_by_its_making(trace):
     source = (
         "import sys\nimport torch\ndevice = sys.argv[1]\n\ndef run(net):\n    net(torch.ones(2))\n\n"

@@ -30,6 +30,7 @@ from tputriage.minimize.trees import (
 )
 
 PLAIN = (ast.Name, ast.Tuple, ast.List)
+ARGUMENTS = "sys.argv"  # a script's own: the device, which no value may stand for
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 
@@ -202,7 +203,7 @@ class Valued(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, self._kinds) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             text = self._values.get(position(node))
-            if text is not None:
+            if text is not None and not ast.unparse(node).startswith(ARGUMENTS):
                 return ast.parse(text, mode="eval").body
         return super().visit(node)
 
