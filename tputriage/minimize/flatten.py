@@ -21,7 +21,7 @@ from tputriage.minimize.writing import DEVICE_LINE
 from tputriage.targets.runs import asked
 from tputriage.targets.seam import Ended, Job, Runner
 
-DESCRIBE_LIMIT_S = 60.0
+DESCRIBE_LIMIT_S = 120.0  # a fixture may build a whole model
 
 
 class FlattenError(TriageError):
