@@ -7,7 +7,7 @@ import pytest
 from tputriage.config import Settings
 from tputriage.minimize.reducing.facts import Facts, tracer
 from tputriage.minimize.reducing.linear import linear
-from tputriage.minimize.reducing.propagating import propagated
+from tputriage.minimize.reducing.propagating import flattened, propagated
 from tputriage.minimize.reducing.straighten import with_literals
 from tputriage.minimize.trees import swept
 from tputriage.targets.catalogue import find_target
@@ -101,3 +101,28 @@ def test_plain_values_are_put_in_but_not_what_a_tensor_decided(watch):
     assert "torch.ones(2)" in text
     assert "x.sum().item() + 1" in text
     assert "assert y > len(sizes) + 9" in text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A:\n    n = 1\n    def f(self):\n        return self.n\ng = A().f\nassert not g()",
+        "def make(n):\n    def inner():\n        return n\n    return inner\nfs = []\nfor n in range(3):\n"
+        "    fs.append(make(n))\nassert [f() for f in fs] != [0, 1, 2]",
+        "class A:\n    def __init__(self, text):\n        self.text = text\n    def f(self):\n"
+        "        assert not self.text, f'{self.text!r} {self.text}'\nA('a\\\\d').f()",
+    ],
+)
+def test_a_straight_line_fails_as_the_script_does(watch, source):
+    facts = watch(source)
+    for text in (linear(source, facts, objects=True), linear(source, facts)):
+        if text is not None:
+            assert _failure(flattened(text, bold=False)) == _failure(source)
+
+
+def _failure(source):
+    try:
+        exec(compile(source, "script", "exec"), {"__name__": "__main__"})
+    except AssertionError as exc:
+        return f"AssertionError: {exc}"
+    return ""

@@ -214,3 +214,8 @@ def test_a_script_that_is_too_deep_to_be_rewritten_stays_as_it_is(parts):
     level = FrameFacts("<module>", 1, (3, 0, 3, 19), frozenset("y"), {"y": "2"}, {"y": "2"})
     facts = Facts(frozenset({(1, 0, 1, 2 * parts + 3), (2, 0, 2, 5), (3, 0, 3, 19)}), (level,))
     assert unscaffolded(source, lambda candidate: False, lambda source: facts) == source
+
+
+def test_no_value_stands_for_the_arguments(trace):
+    told = trace("import sys\ndevice = sys.argv[1]\nassert not device")
+    assert not [text for text in told.values.values() if "[" in text and "argv" not in text]

@@ -68,6 +68,8 @@ class Teller(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         place = place_of(node)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.argv":  # no value stands for the device's name
+            return node
         if isinstance(node, ast.JoinedStr):  # the places inside are wrong before Python 3.12
             return node
         new = super().visit(node)

@@ -9,6 +9,8 @@ from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.unrolling import items_of
 from tputriage.minimize.trees import Function, position
 
+CALLED = ("__call__", "forward")  # what runs when an object is called
+
 
 def arguments(function: Function, call: ast.Call, owner: str, facts: Facts) -> dict[str, ast.expr] | None:
     """Parameter -> what the call gives it, in the order of the parameters; `owner` is the class of a method."""
@@ -17,6 +19,8 @@ def arguments(function: Function, call: ast.Call, owner: str, facts: Facts) -> d
     usual = dict(zip(reversed(names), reversed(params.defaults), strict=False))
     usual |= {part.arg: value for part, value in zip(params.kwonlyargs, params.kw_defaults, strict=True) if value}
     receiver = _given_first(call.func, function, owner) if owner else None
+    if receiver is None and owner and not _is_static(function):
+        return None
     spread = _spread(call, facts)
     if spread is None:
         return None
@@ -69,23 +73,29 @@ def _is_text(key: ast.expr | None) -> bool:
     return isinstance(key, ast.Constant) and isinstance(key.value, str)
 
 
-def _receiver(func: ast.expr, function: Function) -> ast.expr:
-    """What `self` is: `x` of `x.f()` and of `getattr(x, name)()`; the object itself where it is called."""
+def _receiver(func: ast.expr, function: Function) -> ast.expr | None:
+    """What `self` is: `x` of `x.f()` and of `getattr(x, name)()`; the object itself where it is called.
+
+    None for a method that was held as a value: nothing says whose it is.
+    """
     if isinstance(func, ast.Attribute) and func.attr == function.name:
         is_super = isinstance(func.value, ast.Call) and ast.unparse(func.value.func) == "super"
         return func.value.args[-1] if is_super and isinstance(func.value, ast.Call) else func.value
     if isinstance(func, ast.Call) and isinstance(func.func, ast.Name) and func.func.id == "getattr" and func.args:
         return func.args[0]
-    return func
+    return func if function.name in CALLED else None
 
 
 def _given_first(func: ast.expr, function: Function, owner: str) -> ast.expr | None:
     """The object that a method is called on, or the class: the one it is called on, where that has a class's name."""
-    kinds = {ast.unparse(part) for part in function.decorator_list}
-    if "staticmethod" in kinds:
+    if _is_static(function):
         return None
-    if "classmethod" not in kinds:
+    if not any(ast.unparse(part) == "classmethod" for part in function.decorator_list):
         return _receiver(func, function)
     value = func.value if isinstance(func, ast.Attribute) else None
     named = isinstance(value, ast.Name) and value.id[:1].isupper()
     return value if named else ast.Name(owner, ast.Load())
+
+
+def _is_static(function: Function) -> bool:
+    return any(ast.unparse(part) == "staticmethod" for part in function.decorator_list)

@@ -17,6 +17,7 @@ from tputriage.minimize.reducing.contexts import collected, context, generated
 from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.objects import Classes, Kept, is_base_constructor, wished_name, with_empty
 from tputriage.minimize.reducing.renaming import (
+    Folded,
     Named,
     Renaming,
     asking,
@@ -31,7 +32,7 @@ from tputriage.minimize.reducing.renaming import (
     super_named,
 )
 from tputriage.minimize.reducing.tails import assigned_tail, yields
-from tputriage.minimize.reducing.unrolling import Held, Rounds, loops_out
+from tputriage.minimize.reducing.unrolling import LOOPS, Held, Rounds, loops_all_out, loops_out
 from tputriage.minimize.reducing.unrun import prune
 from tputriage.minimize.trees import (
     DEFINITIONS,
@@ -76,7 +77,7 @@ def _linear(source: str, facts: Facts, kept: Kept | None) -> tuple[str | None, b
     if line.made > MOST_STATEMENTS:
         return None, False
     tree.body = body
-    tree = Named().visit(tree)
+    tree = Folded().visit(Named().visit(tree))
     if classes is None:
         text = ast.unparse(ast.fix_missing_locations(tree))
         return None if ast.dump(ast.parse(text)) == before else text, False
@@ -100,6 +101,7 @@ class _Line:
     rounds: Rounds = field(init=False)
     held: Held = field(init=False)  # what lists hold
     made: int = 0
+    loops: int = 0  # around the statement at hand
 
     def __post_init__(self) -> None:
         classes = [node for node in self.tree.body if isinstance(node, ast.ClassDef)]
@@ -122,8 +124,10 @@ class _Line:
         written_out = self.written_out(node, stack)
         if written_out is not None:
             return written_out
+        self.loops += isinstance(node, LOOPS)
         for part in blocks(node):
             part[:] = self.block(part, stack)
+        self.loops -= isinstance(node, LOOPS)
         if isinstance(node, ast.While):
             return [node]
         return self.calls_out(node, stack)
@@ -262,6 +266,8 @@ class _Line:
             return None
         body = [super_named(copy.deepcopy(node), function, self.owners.get(id(function), "")) for node in function.body]
         stored = binds(*body)
+        if self.loops and any(inner_reads(body, name) for name in stored | given.keys()):
+            return None  # each round's function has names of its own
         plain = {
             name: value
             for name, value in given.items()
@@ -283,13 +289,3 @@ def _is_special(function: Function, asked: ast.Call | ast.Attribute) -> bool:
     """Whether Python calls it for more than its body: a constructor's call gives the object."""
     name = last_name(asked.func) if isinstance(asked, ast.Call) else ""
     return function.name.startswith("__") and function.name not in ("__call__", name)
-
-
-def loops_all_out(body: list[ast.stmt], facts: Facts) -> list[ast.stmt]:
-    """Loops that hold a `return` unrolled first, since only then is it at an end."""
-    found: list[ast.stmt] = []
-    for node in body:
-        returns = isinstance(node, ast.For) and any(isinstance(part, ast.Return) for part in ast.walk(node))
-        rounds = loops_out(node, facts) if returns and isinstance(node, ast.For) else None
-        found += [node] if rounds is None else rounds
-    return found

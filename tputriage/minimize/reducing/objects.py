@@ -130,7 +130,11 @@ class Classes:
             one
             for name, one in found.items()
             if not name.startswith("__")
-            and ((kind.name, name) in self.kept.methods or first_line(one) in self.facts.outside)
+            and (
+                (kind.name, name) in self.kept.methods
+                or first_line(one) in self.facts.outside
+                or (name == "forward" and self.facts.lines & set(range(one.lineno, (one.end_lineno or 0) + 1)))
+            )
         ]
 
     def left_over(self, text: str) -> bool:

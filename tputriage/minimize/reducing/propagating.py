@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from tputriage.minimize.reducing.attributes import named_attributes, unread_out
 from tputriage.minimize.reducing.elements import elements_out
+from tputriage.minimize.reducing.renaming import Folded
 from tputriage.minimize.reducing.sweeping import sweep
 from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, blocks, reads, swept
 
@@ -44,6 +45,7 @@ def _copies_out(tree: ast.Module) -> None:
             block[:] = [line for statement in block for line in _apart(statement)]
     _through(tree.body, {})
     elements_out(tree)
+    Folded().visit(tree)
     for node in ast.walk(tree):
         for block in blocks(node):
             block[:] = [line for line in block if not _is_idle(line)] or ([ast.Pass()] if block else [])

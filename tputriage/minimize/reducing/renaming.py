@@ -107,6 +107,17 @@ class Named(ast.NodeTransformer):
         return node
 
 
+class Folded(ast.NodeTransformer):
+    """A text put into an f-string as part of its text: in braces its backslashes could not be written."""
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.FormattedValue(value=ast.Constant(value=str(text)), format_spec=None):
+                return ast.Constant(repr(text) if node.conversion == ord("r") else text)
+        return node
+
+
 class Renaming(ast.NodeTransformer):
     """New names for old ones, and expressions for names that are only read."""
 

@@ -26,6 +26,16 @@ def loops_out(loop: ast.For, facts: Facts) -> list[ast.stmt] | None:
     return [*rounds, *loop.orelse]
 
 
+def loops_all_out(body: list[ast.stmt], facts: Facts) -> list[ast.stmt]:
+    """Loops that hold a `return` unrolled first, since only then is it at an end."""
+    found: list[ast.stmt] = []
+    for node in body:
+        returns = isinstance(node, ast.For) and any(isinstance(part, ast.Return) for part in ast.walk(node))
+        rounds = loops_out(node, facts) if returns and isinstance(node, ast.For) else None
+        found += [node] if rounds is None else rounds
+    return found
+
+
 def _only_counts(loop: ast.For, items: Sequence[ast.expr]) -> bool:
     """Whether its rounds differ by a number only: one of them, or the loop itself, says it shorter."""
     counts = isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Name) and loop.iter.func.id == "range"

@@ -64,8 +64,8 @@ def _fresh(ways: Iterable[str], source: str, seen: set[str | None], smaller: boo
 
 
 def _rewritable(ways: Iterable[str]) -> Iterator[str]:
-    """Up to where a tree is too deep to be rewritten, as a sum of some hundred parts is."""
+    """Up to where a tree cannot be rewritten: too deep, as a sum of some hundred parts is, or not to be spelled."""
     try:
         yield from ways
-    except RecursionError:
+    except (RecursionError, ValueError):
         return
