@@ -106,6 +106,9 @@ def test_plain_values_are_put_in_but_not_what_a_tensor_decided(watch):
 @pytest.mark.parametrize(
     "source",
     [
+        "class S:\n    known = {}\n    def __init_subclass__(cls, key, **more):\n        S.known[key] = cls\n"
+        "class T(S, key='t'):\n    def f(self):\n        return 1\ndef g(key):\n    return S.known[key]().f()\n"
+        "assert not g('t')",
         "class A:\n    n = 1\n    def f(self):\n        return self.n\ng = A().f\nassert not g()",
         "def make(n):\n    def inner():\n        return n\n    return inner\nfs = []\nfor n in range(3):\n"
         "    fs.append(make(n))\nassert [f() for f in fs] != [0, 1, 2]",

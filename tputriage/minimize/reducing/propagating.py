@@ -33,7 +33,7 @@ def flattened(source: str, *, bold: bool = True) -> str:
         _copies_out(tree)
         unread_out(tree)
         named_attributes(tree)
-        before, source = source, sweep(ast.unparse(ast.fix_missing_locations(tree)))
+        before, source = source, sweep(ast.unparse(ast.fix_missing_locations(tree)), registered=bold)
         if source == before:
             break
     return swept(source, bold=bold)

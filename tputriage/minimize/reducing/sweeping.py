@@ -17,16 +17,25 @@ PURE = (
 CONSTANT = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.expr_context)
 
 
-def sweep(source: str) -> str:
-    """The source without what nothing reads: no run can tell the difference, save where an import does something."""
+def sweep(source: str, *, registered: bool = True) -> str:
+    """The source without what nothing reads: no run can tell the difference, save where an import does something.
+
+    And where a decorator or a base class notes what it is given: without `registered` such definitions stay.
+    """
     for _ in range(MOST_SWEEPS):
         tree = parse(source)
-        dead = list(_dead(tree)) if tree is not None else []
+        dead = [(node, left) for node, left in (_dead(tree) if tree else ()) if registered or not _is_noted(node)]
         swept = _without(source, dead)
         if swept == source:
             return source
         source = swept
     return source
+
+
+def _is_noted(node: ast.stmt) -> bool:
+    """`@dataclass` notes nothing."""
+    texts = [ast.unparse(part).partition("(")[0] for part in getattr(node, "decorator_list", ())]
+    return bool(getattr(node, "keywords", ())) or any(not text.endswith("dataclass") for text in texts)
 
 
 def loads(tree: ast.AST) -> Counter[str]:
