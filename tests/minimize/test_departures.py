@@ -100,11 +100,11 @@ class Answering:
 
 
 def test_ties_are_named_and_no_departure():
-    found = compare_calls("t", Answering(open=["torch.topk"]), 1.0)
+    found = compare_calls({"test_id": "t"}, Answering(open=["torch.topk"]), 1.0)
     assert found.departures == ()
     assert found.reason == "torch.topk differs only in what torch leaves open: the order of equals, the sign of vectors"
 
 
 def test_rounding_that_adds_up_names_the_call_that_adds_most():
-    found = compare_calls("t", Answering(largest=["torch.matmul", 0.001]), 1.0)
+    found = compare_calls({"test_id": "t"}, Answering(largest=["torch.matmul", 0.001]), 1.0)
     assert found.reason == "none of the 7 calls compared departs: rounding adds up, torch.matmul adds most (0.001)"

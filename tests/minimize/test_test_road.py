@@ -10,7 +10,8 @@ from tputriage.errors import TargetError
 from tputriage.minimize.errand import Errand
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines
-from tputriage.minimize.test_road import said_by, take_test_road
+from tputriage.minimize.saying import said_by
+from tputriage.minimize.test_road import take_test_road
 from tputriage.model import Failure, Frame, Level, Outcome, Phase
 from tputriage.signatures import sign
 from tputriage.targets import runs

@@ -30,6 +30,13 @@ Caught = Callable[[BaseException], None]
 Value = dict[str, Any]
 
 
+def run_named(session: Session, payload: Mapping[str, Any]) -> Value:
+    """The test that a payload names, or the script that it holds: {"test_id"} or {"source"}."""
+    if "source" in payload:
+        return run_script(payload["source"], argv=[session.device], without=session.switch)
+    return run_test(session, payload["test_id"])
+
+
 def run_test(
     session: Session,
     test_id: str,

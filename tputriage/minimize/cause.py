@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tputriage.model import Failure, Signature
 from tputriage.signatures import same_bug, spoken
-from tputriage.targets.runs import asked, failure_of
+from tputriage.targets.runs import Subject, asked, failure_of
 from tputriage.targets.seam import Ended, Job, Runner
 
 
@@ -25,7 +25,7 @@ class Proof:
 
 
 def prove(
-    test_id: str,
+    subject: Subject,
     wanted: Signature,
     names: Sequence[str],
     device: Runner,
@@ -37,7 +37,7 @@ def prove(
     `also` are calls done there anyway, where the failure is one behind another.
     """
     for number, name in enumerate(names, 1):
-        job = Job("counterfactual", {"test_id": test_id, "name": name, "also": list(also)}, limit_s)
+        job = Job("counterfactual", {**subject, "name": name, "also": list(also)}, limit_s)
         answer = asked(device, job)
         if answer.ended is not Ended.DONE or not answer.value["moved"]:
             continue

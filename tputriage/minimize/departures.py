@@ -14,7 +14,7 @@ from tputriage.minimize.arguments import Call, Fill, Tensor
 from tputriage.minimize.reading import read_call
 from tputriage.minimize.suspects import ended_badly
 from tputriage.minimize.writing import Names, assembled, assigned, expression, names_for
-from tputriage.targets.runs import asked
+from tputriage.targets.runs import Subject, asked
 from tputriage.targets.seam import Ended, Job, Runner
 
 RANDOM = "draws random numbers or hands out unwritten memory; all else agrees"
@@ -52,9 +52,9 @@ class Compared:
     reason: str = ""  # why there is none, in a sentence
 
 
-def compare_calls(test_id: str, device: Runner, limit_s: float) -> Compared:
+def compare_calls(subject: Subject, device: Runner, limit_s: float) -> Compared:
     """Each call of the test against CPU, in one run on the device."""
-    answer = asked(device, Job("shadow", {"test_id": test_id}, limit_s))
+    answer = asked(device, Job("shadow", subject, limit_s))
     if answer.ended is not Ended.DONE:
         return Compared((), ended_badly(answer))
     found = tuple(_departures(answer.value, device.target.device))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tputriage.minimize.interesting import Interesting
 from tputriage.model import Signature
+from tputriage.targets.runs import Subject
 from tputriage.targets.seam import Runner
 
 Say = Callable[[str], None]
@@ -25,3 +26,18 @@ class Errand:
     say: Say = lambda said: None
     on_better: Say = lambda source: None
     elsewhere: tuple[str, ...] = ()  # calls done on CPU: the failure is one behind them
+    script: str = ""  # what the test became, where that is listened to in its place
+
+    @property
+    def subject(self) -> Subject:
+        """What is listened to."""
+        return {"source": self.script} if self.script else self.original
+
+    @property
+    def original(self) -> Subject:
+        """What a cause is proven on: the test, whatever it became; the script where there never was one."""
+        return {"test_id": self.test_id} if self.test_id else {"source": self.script}
+
+    @property
+    def what(self) -> str:
+        return "script" if self.script else "test"

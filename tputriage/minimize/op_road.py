@@ -58,12 +58,12 @@ def take_op_road(errand: Errand, *, explain: bool = True) -> Road:
 
     `explain` adds the counterfactual run and the grid of conditions.
     """
-    test_id, wanted, device, limit_s = errand.test_id, errand.wanted, errand.device, errand.limit_s
-    errand.say("op road: listening to the test")
-    found = find_suspect(test_id, wanted, device, limit_s, errand.elsewhere)
+    subject, wanted, device, limit_s = errand.subject, errand.wanted, errand.device, errand.limit_s
+    errand.say(f"op road: listening to the {errand.what}")
+    found = find_suspect(subject, wanted, device, limit_s, errand.elsewhere)
     runs, suspect = found.runs, found.suspect
     if found.crashed:
-        suspect, more = find_crash(test_id, wanted, device, limit_s)
+        suspect, more = find_crash(subject, wanted, device, limit_s)
         runs += more
     reason = "behind a call that is done on CPU no other call fails alone"
     if suspect is not None:
@@ -74,7 +74,7 @@ def take_op_road(errand: Errand, *, explain: bool = True) -> Road:
         return Road(None, found.reason or reason, runs)
     else:
         errand.say("op road: comparing every call with CPU")
-        compared = compare_calls(test_id, device, limit_s)
+        compared = compare_calls(subject, device, limit_s)
         runs += 1
         shown = _show_departure(errand, compared.departures)
         reason = compared.reason or "no call that departs from CPU does so alone"
@@ -116,7 +116,7 @@ def _actual(failure: Failure) -> str:
 def _trace(errand: Errand, suspect: Suspect, runs: int) -> Road:
     """The call with what made its inputs, where it does not fail with fresh ones."""
     device, reason = errand.device.target.device, f"{', '.join(suspect.names) or 'the call'} alone does not fail"
-    again, history = listen_to_history(errand.test_id, errand.wanted, errand.device, errand.limit_s)
+    again, history = listen_to_history(errand.subject, errand.wanted, errand.device, errand.limit_s)
     last = next(calls_of(again, device), None) if again else None
     if last is None:
         return Road(None, f"{reason}, and its arguments cannot be written down", runs + 1)
@@ -145,7 +145,7 @@ def _show_departure(errand: Errand, found: Sequence[Departure]) -> Shown | None:
     tried.sort(key=lambda one: _strangeness(errand.wanted, one[2]))  # stable: the earliest departure stays first
     for departure, write, failure in tried:
         matches, names = same_bug(errand.wanted, failure), (departure.call.name,)
-        if not matches and not prove(errand.test_id, errand.wanted, names, errand.device, errand.limit_s).said:
+        if not matches and not prove(errand.original, errand.wanted, names, errand.device, errand.limit_s).said:
             continue
         oracle = Aimed(errand.oracle, errand.wanted if matches else sign(failure), failure)
         shrink = Shrink(write, oracle, on_better=errand.on_better)
@@ -193,7 +193,7 @@ def _fails_as(source: str, errand: Errand) -> Failure | None:
 
 def _explained(errand: Errand, shown: Shown, runs: int) -> Road:
     errand.say("op road: proving the cause")
-    proof = prove(errand.test_id, errand.wanted, shown.names, errand.device, errand.limit_s, errand.elsewhere)
+    proof = prove(errand.original, errand.wanted, shown.names, errand.device, errand.limit_s, errand.elsewhere)
     errand.say("op road: when it fails")
     best = shown.shrink.best
     assert best is not None

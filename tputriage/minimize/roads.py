@@ -14,9 +14,9 @@ from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines, code_tokens, third_party_imports
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import tells_the_device
-from tputriage.minimize.op_road import take_op_road
 from tputriage.minimize.randomness import REASON, asks_chance, fails_by_chance
-from tputriage.minimize.test_road import run_script, said_by, take_test_road
+from tputriage.minimize.shortcut import call_road
+from tputriage.minimize.test_road import take_test_road
 from tputriage.model import Bucket, Failure, Level, Repro, ReproStatus, Run, Signature
 from tputriage.signatures import Kind, same_bug, sign
 from tputriage.signatures.families import BY_NAME
@@ -117,8 +117,8 @@ def _roads(trip: Trip) -> tuple[tuple[Callable[[Errand], Road], float], ...]:
     """The roads with their shares of what is left; listening to single calls switches torch.compile off."""
     case = trip.case
     if case.elsewhere or case.compiles is Seen.NO or not _only_compiled(trip):
-        return (_op_road, OP_SHARE), (_test_road, 1.0)
-    return (take_compile_road, OP_SHARE), (_test_road, 1.0)
+        return (call_road, OP_SHARE), (_test_road, 1.0)
+    return (take_compile_road, OP_SHARE), (_compiled_test_road, 1.0)
 
 
 def _only_compiled(trip: Trip) -> bool:
@@ -129,20 +129,14 @@ def _only_compiled(trip: Trip) -> bool:
     return needs_compile(case.test_id, case.wanted, case.device, case.limit_s)
 
 
-def _op_road(errand: Errand) -> Road:
-    road = take_op_road(errand)
-    if road.draft is None:
-        return road
-    # What the script itself says on the device: the sizes in its message are not those of the test.
-    failure = run_script(road.draft.source, errand.device, errand.limit_s).failure
-    draft = replace(road.draft, actual=said_by(failure)) if failure else road.draft
-    return replace(road, draft=draft, runs=road.runs + 1)
-
-
 def _test_road(errand: Errand) -> Road:
     if errand.elsewhere:
         return Road(None, "the test as a script stops at the failure before this one")
     return take_test_road(errand)
+
+
+def _compiled_test_road(errand: Errand) -> Road:
+    return take_test_road(errand, calls=False)
 
 
 def _wanted(case: Case, draft: Draft, runs: Sequence[Run]) -> Signature:

@@ -13,7 +13,7 @@ from tputriage.minimize.arguments import Call
 from tputriage.minimize.reading import read_call
 from tputriage.model import Failure, Outcome, Phase, Signature
 from tputriage.signatures import Kind, family_of, same_bug
-from tputriage.targets.runs import asked, death_message, failure_of
+from tputriage.targets.runs import Subject, asked, death_message, failure_of
 from tputriage.targets.seam import Answer, Ended, Job, Runner
 
 # Public calls that only start the backward pass: the call to blame is one of the forward pass.
@@ -53,18 +53,18 @@ class Found:
 
 
 def find_suspect(
-    test_id: str, wanted: Signature, device: Runner, limit_s: float, elsewhere: Sequence[str] = ()
+    subject: Subject, wanted: Signature, device: Runner, limit_s: float, elsewhere: Sequence[str] = ()
 ) -> Found:
     """The call that raised the wanted error. A late error is looked for once more with launch-blocking.
 
     Calls `elsewhere` are done on CPU, so that the test comes to what is behind them.
     """
-    answer = asked(device, Job("capture", {"test_id": test_id, "elsewhere": list(elsewhere)}, limit_s))
-    suspects, reason = _heard(answer, test_id)
+    answer = asked(device, Job("capture", {**subject, "elsewhere": list(elsewhere)}, limit_s))
+    suspects, reason = _heard(answer, subject)
     runs, first = 1, _match(suspects, wanted)
     if first is None and not reason and suspects:
         # Errors came up, but others: some functions take another way where a dispatch mode looks on.
-        suspects, reason = listen(test_id, device, limit_s, operators=False, elsewhere=list(elsewhere))
+        suspects, reason = listen(subject, device, limit_s, operators=False, elsewhere=list(elsewhere))
         runs, first = 2, _match(suspects, wanted)
     if reason:
         return Found(None, runs, reason, crashed=answer.ended is Ended.CRASH)
@@ -72,7 +72,7 @@ def find_suspect(
         return Found(None, runs, "no torch call of the test raised the wanted error")
     if not first.is_reader and not _is_secondary(first.failure):
         return Found(first, runs)
-    blocked, _ = listen(test_id, device, limit_s, blocking=True, elsewhere=list(elsewhere))
+    blocked, _ = listen(subject, device, limit_s, blocking=True, elsewhere=list(elsewhere))
     causes = (suspect for suspect in blocked if not _is_secondary(suspect.failure) and not suspect.is_reader)
     cause = next(causes, None)
     return Found(replace(cause, deferred=True) if cause else first, runs + 1)
@@ -86,30 +86,30 @@ def _is_secondary(failure: Failure) -> bool:
     return family_of(failure).kind is Kind.SECONDARY
 
 
-def listen(test_id: str, device: Runner, limit_s: float, **how: bool | list[str]) -> tuple[list[Suspect], str]:
+def listen(subject: Subject, device: Runner, limit_s: float, **how: bool | list[str]) -> tuple[list[Suspect], str]:
     """(errors that calls raised in one run of the test, why there is nothing)."""
-    return _heard(asked(device, Job("capture", {"test_id": test_id, **how}, limit_s)), test_id)
+    return _heard(asked(device, Job("capture", {**subject, **how}, limit_s)), subject)
 
 
-def _heard(answer: Answer, test_id: str) -> tuple[list[Suspect], str]:
+def _heard(answer: Answer, subject: Subject) -> tuple[list[Suspect], str]:
     if answer.ended is not Ended.DONE:
         return [], ended_badly(answer)
-    return _suspects(answer, test_id), ""
+    return _suspects(answer, subject), ""
 
 
-def _suspects(answer: Answer, test_id: str) -> list[Suspect]:
+def _suspects(answer: Answer, subject: Subject) -> list[Suspect]:
     failures = [failure_of(record, answer.value) for record in answer.value["failures"]]
-    return [Suspect(_told(record, failures, test_id), record) for record in answer.value["raised"]]
+    return [Suspect(_told(record, failures, subject), record) for record in answer.value["raised"]]
 
 
 def listen_to_history(
-    test_id: str, wanted: Signature, device: Runner, limit_s: float
+    subject: Subject, wanted: Signature, device: Runner, limit_s: float
 ) -> tuple[Suspect | None, list[Mapping[str, Any]]]:
     """The suspect once more, with the last public calls before it and what each made, all numbered in one run."""
-    answer = asked(device, Job("capture", {"test_id": test_id, "history": True}, limit_s))
+    answer = asked(device, Job("capture", {**subject, "history": True}, limit_s))
     if answer.ended is not Ended.DONE:
         return None, []
-    return _match(_suspects(answer, test_id), wanted), list(answer.value["history"])
+    return _match(_suspects(answer, subject), wanted), list(answer.value["history"])
 
 
 def ended_badly(answer: Answer) -> str:
@@ -118,12 +118,12 @@ def ended_badly(answer: Answer) -> str:
     return f"the test ended by {answer.ended} while it was listened to: {said}"
 
 
-def _told(record: Mapping[str, Any], failures: Sequence[Failure], test_id: str) -> Failure:
+def _told(record: Mapping[str, Any], failures: Sequence[Failure], subject: Subject) -> Failure:
     """The failure with frames where the error reached the end of a phase; else what is known of it."""
     for failure in failures:
         if (failure.exception, failure.message) == (record["exception"], record["message"]):
             return failure
-    return Failure(test_id, Phase.CALL, Outcome.FAILED, record["exception"], record["message"])
+    return Failure(str(subject.get("test_id", "")), Phase.CALL, Outcome.FAILED, record["exception"], record["message"])
 
 
 def calls_of(suspect: Suspect, device: str) -> Iterator[Call]:

@@ -1,10 +1,13 @@
 """The test road: where the failure is no op at all, the test itself as one script, shrunk.
 
 The flattened test must fail as the test did before anything is shrunk; what stood in the way is said. Then the
-scaffolding around the failure is replaced by what it computed, and the reducer does the rest.
+scaffolding around the failure is replaced by what it computed, and the reducer does the rest. What is left is
+tried on the op road after each large success: a small script may show the call that a whole test hides.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from tputriage.errors import TriageError
 from tputriage.minimize.device_argument import argued, defaulted
@@ -13,31 +16,39 @@ from tputriage.minimize.errand import Errand
 from tputriage.minimize.flatten import assemble, describe, scripts
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.reducing import reduce_source, tracer
+from tputriage.minimize.saying import run_script, said_by
+from tputriage.minimize.shortcut import Shortcut
 from tputriage.minimize.tidying import tidy
-from tputriage.model import Failure, Level, Outcome, Run
-from tputriage.targets.runs import run_once, script_job
+from tputriage.model import Failure, Level, Outcome
 from tputriage.targets.seam import Runner
 
 LONGEST_LINE = 200
 
 
-def take_test_road(errand: Errand, *, seed: int = 0) -> Road:
+def take_test_road(errand: Errand, *, seed: int = 0, calls: bool = True) -> Road:
     """The smallest script that the test leads to, or what stood in the way of one.
 
-    `Road.runs` are the runs that the oracle did not make.
+    `calls`: whether a single call may be what fails, which under torch.compile none is. `Road.runs` are the runs
+    that the oracle did not make.
     """
-    device, oracle, limit_s, on_better = errand.device, errand.oracle, errand.limit_s, errand.on_better
-    extra = [1]  # the description
+    device, oracle = errand.device, errand.oracle
     errand.say("test road: flattening the test")
     try:
         told = describe(errand.test_id, device)
         script = next(filter(oracle, scripts(told, device.target.device)), None)
         if script is None:
             whole = assemble(told, device.target.device, switch=True, whole=True)
-            return Road(None, _why_not(whole, device, errand.reference, oracle, limit_s), 3)
+            return Road(None, _why_not(whole, device, errand.reference, oracle, errand.limit_s), 3)
     except TriageError as exc:
         return Road(None, f"the test cannot be written as one script: {exc}", 1)
-    on_better(script)
+    road = take_script_road(errand, script, seed=seed, calls=calls)
+    return replace(road, runs=road.runs + 1)  # the description
+
+
+def take_script_road(errand: Errand, script: str, *, seed: int = 0, calls: bool = True) -> Road:
+    """The smallest script that one which fails as wanted leads to: see `take_test_road`."""
+    device, limit_s, extra = errand.device, errand.limit_s, [1]  # the last run
+    errand.on_better(script)
 
     def counted() -> None:
         extra[0] += 1
@@ -45,16 +56,13 @@ def take_test_road(errand: Errand, *, seed: int = 0) -> Road:
     errand.say("test road: replacing what leads to the failure by what it computed, and shrinking")
     watch = tracer(device, limit_s=limit_s, counted=counted)
     start = argued(script, device.target.device) or script
-    best = reduce_source(start, oracle, on_better=on_better, seed=seed, trace=watch)
+    shortcut = Shortcut(errand, start) if calls else None
+    best = reduce_source(start, shortcut or errand.oracle, on_better=errand.on_better, seed=seed, trace=watch)
+    if shortcut is not None and shortcut.leads_from(best):
+        return replace(shortcut.road, runs=extra[0] - 1 + shortcut.runs)
     best = tidy(defaulted(best, device.target.device))
     failure = run_script(best, device, limit_s).failure
-    return Road(_draft(best, failure, oracle), runs=extra[0] + 1)
-
-
-def run_script(source: str, runner: Runner, limit_s: float) -> Run:
-    """One run of a script on a target."""
-    job = script_job(source, runner.target.device, limit_s=limit_s)
-    return run_once(runner, job)
+    return Road(_draft(best, failure, errand.oracle), runs=extra[0] + (shortcut.runs if shortcut else 0))
 
 
 def _draft(source: str, failure: Failure | None, oracle: Interesting) -> Draft:
@@ -67,17 +75,6 @@ def _draft(source: str, failure: Failure | None, oracle: Interesting) -> Draft:
         findings=tuple(oracle.findings),
         traceback=failure.text if failure else "",
     )
-
-
-def said_by(failure: Failure) -> str:
-    """The failure in one line: its first, or where a bare assert says nothing, the line that it stands on.
-
-    A first line that only announces another error, as of a process that torch spawned, gives way to the last.
-    """
-    line = failure.frames[-1].text if failure.frames else ""
-    lines = failure.message.strip().splitlines() or [line]
-    first = lines[-1] if lines[0].endswith("error:") else lines[0]
-    return f"{failure.exception}: {first}" if failure.exception else first
 
 
 def _why_not(script: str, device: Runner, reference: Runner, oracle: Interesting, limit_s: float) -> str:

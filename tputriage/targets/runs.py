@@ -27,6 +27,9 @@ CPU_RANDOM: Mapping[str, str] = MappingProxyType({"TPUTRIAGE_CPU_RANDOM": "1"})
 NO_COMPILE: Mapping[str, str] = MappingProxyType({"TORCH_COMPILE_DISABLE": "1"})
 MACHINERY = re.compile(r"/(_pytest|pluggy|tputriage/inside)/|<frozen runpy>|/runpy\.py$|/unittest/case\.py$")
 MOST_FRAMES = 200
+SCRIPT = "repro.py"  # what a script is called where nobody named it
+
+Subject = Mapping[str, Any]  # what a job listens to: {"test_id"}, or {"source"} of a script
 
 
 def test_job(  # a job, not a test
@@ -41,7 +44,7 @@ def test_job(  # a job, not a test
 
 
 def script_job(
-    source: str, device: str, *, limit_s: float, name: str = "repro.py", knobs: Mapping[str, str] | None = None
+    source: str, device: str, *, limit_s: float, name: str = SCRIPT, knobs: Mapping[str, str] | None = None
 ) -> Job:
     """Runs a script that is told its device."""
     return Job("script", {"source": source, "argv": [device], "name": name}, limit_s, dict(knobs or {}))
@@ -92,8 +95,9 @@ def command(job: Job, target: Target) -> str:
     """What a person types in the suite's folder to run this job again."""
     env = [f"{name}={value}" for name, value in job.env.items()]
     start = [*(["env", *env] if env else []), *run_on(target)]
-    if job.kind == "script":
-        return shlex.join([*start, str(job.payload["name"]), *map(str, job.payload["argv"])])
+    if "source" in job.payload:
+        argv = job.payload.get("argv", [target.device])
+        return shlex.join([*start, str(job.payload.get("name", SCRIPT)), *map(str, argv)])
     tests = [*job.payload.get("before", ()), job.payload["test_id"]]
     return shlex.join([*start, "-m", "pytest", *map(str, tests)])
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..ops_elsewhere import all_elsewhere
 from ..ops_journal import Journal
 from ..ops_record import Recorder
-from ..running import run_script, run_test
+from ..running import run_named
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -33,12 +33,8 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         blocking=payload.get("blocking", False),
         journal=Journal(payload["journal"]) if payload.get("journal") else None,
     )
-    if "source" in payload:
-        said = run_script(payload["source"], argv=[session.device], without=session.switch, around=recorder.listening)
-    else:
-        # Around setup and teardown too, which `run_test` itself does not offer.
-        with recorder.listening(), all_elsewhere(payload.get("elsewhere", ()), session.device):
-            said = run_test(session, payload["test_id"])
+    with recorder.listening(), all_elsewhere(payload.get("elsewhere", ()), session.device):
+        said = run_named(session, payload)
     return said | {
         "raised": recorder.raised,
         "seen": {str(number): call for number, call in recorder.seen.items()},
