@@ -11,7 +11,6 @@ import argparse
 import json
 import statistics
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -23,11 +22,14 @@ from reduce_oracle import BenchOracle, Server, normalised
 
 from tputriage.config import Settings
 from tputriage.errors import TriageError
-from tputriage.minimize.device_argument import argued, as_given, defaulted
+from tputriage.minimize.device_argument import argued, as_given
+from tputriage.minimize.errand import Errand
 from tputriage.minimize.flatten import flatten
+from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines
 from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
-from tputriage.minimize.roads import Case, take_roads
+from tputriage.minimize.shortcut import call_road
+from tputriage.minimize.test_road import take_script_road
 from tputriage.model import Outcome
 from tputriage.signatures import same_bug, sign
 from tputriage.targets import runs
@@ -46,13 +48,7 @@ TESTS = [
     "tests/test_training.py::test_weights_can_be_swapped",
 ]
 SUITE_ENV = "MINISUITE_TEST_DEVICE"
-SCRIPT_ENV = "BENCH_DEVICE"
-WRAPPER = """\
-import os, runpy, sys
-def test_script():
-    sys.argv = ["script.py", os.environ["BENCH_DEVICE"]]
-    runpy.run_path(os.path.join(os.path.dirname(__file__), "script.py"), run_name="__main__")
-"""
+NAMED = "tpu"  # a script that says its device by name, as those of ../shared/bench do
 GOALS = {"test_road_tokens_ratio": 0.5, "test_road_runs_ratio": 0.2, "all_roads_tokens_ratio": 0.1,
          "all_roads_runs_ratio": 0.1, "slipped": 0}  # fmt: skip
 
@@ -70,7 +66,7 @@ def rows(options):
         target = find_target("emulator", Settings())
         with Worker(target, SUITE, files=runs.files_of([test_id], SUITE), device_env=SUITE_ENV) as worker:
             try:
-                yield test_id.rpartition("::")[2], defaulted(flatten(test_id, worker), "tpu")
+                yield test_id.rpartition("::")[2], as_given(flatten(test_id, worker), "tpu", NAMED)
             except TriageError as exc:
                 print(f"{test_id}: not flattened: {exc}")
 
@@ -89,7 +85,7 @@ def bench(name, source, pairs, rivals, options):
     wanted = failure
     found = {"test road": alone(name, "test road", pairs[0], source, expected, wanted, options, ours)}
     if not options.test_road_only:
-        found["all roads"] = by_roads(source, wanted, found["test road"], options)
+        found["all roads"] = by_roads(source, wanted, pairs[0], options)
         print(f"{name:30} {'all roads':10} {found['all roads']}", flush=True)
     with ThreadPoolExecutor() as pool:
         works = [(rival, partial(theirs, rival, python, options=options)) for rival, python in rivals]
@@ -105,7 +101,7 @@ def alone(name, label, pair, source, expected, wanted, options, work):
     oracle = BenchOracle(*pair, expected, options.limit)
     started = time.monotonic()
     end = work(source, oracle)
-    found = row(oracle, oracle.best or source, time.monotonic() - started, end, pair[0], wanted)
+    found = row(oracle.best or source, oracle.runs, time.monotonic() - started, end, pair[0], wanted)
     print(f"{name:30} {label:10} {found}", flush=True)
     return found
 
@@ -142,8 +138,8 @@ def theirs(rival, python, source, oracle, *, options):
         server.close()
 
 
-def row(oracle, source, seconds, end, device, wanted):
-    return {"tokens": tokens_of(source), "lines": code_lines(source), "runs": oracle.runs,
+def row(source, runs, seconds, end, device, wanted):
+    return {"tokens": tokens_of(source), "lines": code_lines(source), "runs": runs,
             "seconds": round(seconds, 1), "end": end, "same": same(wanted, once(source, device).failure)}  # fmt: skip
 
 
@@ -163,26 +159,18 @@ def raised_in(failure):
     return frame.function if frame and "site-packages" in frame.path else ""
 
 
-def by_roads(source, wanted, test_road, options):
-    """The whole of minimize, on a test that runs the script. The test road is last: its row, and what came before."""
-    settings = Settings(python=options.python)
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "script.py").write_text(argued(source, "tpu"), "utf-8")
-        Path(folder, "test_script.py").write_text(WRAPPER, "utf-8")
-        test_id, root, started = "test_script.py::test_script", Path(folder), time.monotonic()
-        files = runs.files_of([test_id], root)
-        with (
-            Worker(find_target("emulator", settings), root, files=files, device_env=SCRIPT_ENV) as device,
-            Worker(find_target("cpu", settings), root, files=files, device_env=SCRIPT_ENV) as reference,
-        ):
-            run = runs.run_of(next(iter(device.ask([runs.test_job(test_id, limit_s=60)]))), device.target)
-            case = Case(test_id, sign(run.failure), device, reference, limit_s=60, budget_s=options.limit)
-            draft, trip = take_roads(case)
-            seconds = time.monotonic() - started
-            if draft is None:
-                return {**test_road, "runs": trip.runs + test_road["runs"],
-                        "seconds": round(seconds + test_road["seconds"], 1)}  # fmt: skip
-            return row(trip, draft.source, seconds, draft.level.value, device, wanted)
+def by_roads(source, wanted, pair, options):
+    """The roads of minimize, shortest first, on the script as it is: no test is around it that could be listened to."""
+    device, reference = pair
+    started, script = time.monotonic(), argued(source, "tpu")
+    oracle = Interesting(sign(wanted), device, reference, limit_s=60, deadline_s=options.limit)
+    errand = Errand("", oracle.wanted, device, reference, oracle, limit_s=60, script=script)
+    roads = [call_road(errand)]
+    if roads[0].draft is None:
+        roads.append(take_script_road(errand, script))
+    draft, runs = roads[-1].draft, oracle.runs + sum(road.runs for road in roads)
+    found = as_given(draft.source, "tpu", source)
+    return row(found, runs, time.monotonic() - started, draft.level.value, device, wanted)
 
 
 def started(stack, options):

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tputriage.minimize.reducing.edits import walk
+from tputriage.minimize.reducing.precedence import guarded
 
 SIMPLE = (cst.Name, cst.Integer, cst.Float, cst.SimpleString)
 
@@ -96,6 +97,10 @@ class _Substituting(cst.CSTTransformer):
     def __init__(self, names: dict[str, cst.BaseExpression]) -> None:
         super().__init__()
         self._names = names
+
+    def on_leave(self, original_node: Any, updated_node: Any) -> Any:
+        left = super().on_leave(original_node, updated_node)
+        return guarded(left) if isinstance(left, cst.CSTNode) and left is not original_node else left
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802
         return self._names.get(original_node.value, updated_node)

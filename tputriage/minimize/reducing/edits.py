@@ -16,6 +16,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from tputriage.minimize.reducing.facts import Facts, Place
+from tputriage.minimize.reducing.precedence import guarded
 
 New = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[Any]
 Replacement = Callable[[Any], New]  # is given the node as the changes inside it left it
@@ -189,7 +190,7 @@ class _Rebuilding:
             for name in _fields(type(node))
             if (new := self._new_value(getattr(node, name))) is not getattr(node, name)
         }
-        found: New = node.with_changes(**changed) if changed else node
+        found: New = guarded(node.with_changes(**changed)) if changed else node
         if isinstance(found, cst.SimpleStatementLine) and not found.body:
             found = cst.RemoveFromParent()
         for replacement in self._changes.get(id(node), ()):

@@ -33,15 +33,7 @@ def _told(program: Program) -> Iterator[tuple[cst.BaseExpression, str]]:
 
 
 def _site(node: cst.BaseExpression, text: str) -> Site:
-    value = cst.parse_expression(text)
-    # `-1 ** 2` and `1.real` read otherwise than they are meant
-    if not text[0].isalpha() and text[0] not in "([{'\"":
-        value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()]) if _bare(text) else value
-    return Site.putting(node, value)
-
-
-def _bare(text: str) -> bool:
-    return text.startswith("-")
+    return Site.putting(node, cst.parse_expression(text))
 
 
 PASSES = [Pass("expression to the value it had", 26, recorded, whole=True, traced=True)]
