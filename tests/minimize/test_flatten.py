@@ -79,6 +79,16 @@ def test_the_device_is_the_argument(tmp_path):
     assert "environ" not in script
 
 
+
+def test_a_library_that_lies_beside_the_suite_is_not_written_out(tmp_path):
+    names = [f"f{number}" for number in range(500)]
+    library = "".join(f"def {name}():\n    pass\n\n" for name in names) + f"ALL = [{', '.join(names)}]\n"
+    test = "from library.parts import ALL\n\ndef test_x():\n    ALL[0]()\n"
+    modules = {"library.parts": (library, {}), "test_x": (test, {})}
+    with pytest.raises(TriageError, match="install library in the interpreter"):
+        assemble(told(tmp_path, modules), "tpu")
+
+
 @pytest.mark.parametrize("text", ["'tpu'", "str('tpu')", "['tpu'][0]", "dict(at='tpu')['at']"])
 def test_a_parameter_that_holds_the_device_is_the_argument(tmp_path, text):
     test = "seen = []\n\ndef test_x(where):\n    seen.append(where)\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
 from tputriage.minimize.trees import DEFINITIONS, reads, swept, texts
 
@@ -14,8 +15,10 @@ def pruned(text: str, function: str) -> str:
     """`function` is the test's."""
     for _ in range(MOST_PRUNINGS):
         tree = ast.parse(text)
+        mentioned = _mentioned(tree)
+        own = {part.name for part in tree.body if isinstance(part, ast.ClassDef)}
         for node in [part for part in tree.body if isinstance(part, ast.ClassDef)]:
-            _prune_class(node, tree, function)
+            _prune_class(node, own, mentioned, function)
         after = swept(ast.unparse(ast.fix_missing_locations(tree)), bold=False)
         if after == text:
             break
@@ -23,28 +26,30 @@ def pruned(text: str, function: str) -> str:
     return text
 
 
-def _prune_class(node: ast.ClassDef, tree: ast.Module, function: str) -> None:
-    own = {part.name for part in tree.body if isinstance(part, ast.ClassDef)}
+def _prune_class(node: ast.ClassDef, own: set[str], mentioned: Counter[str], function: str) -> None:
+    """What goes no longer counts in `mentioned`."""
     foreign = any(ast.unparse(base).split("[")[0] not in BUILT_ON | own for base in node.bases)
-    mentioned = _mentioned(tree)
-    kept = []
+    gone: list[ast.stmt] = []
+    kept: list[ast.stmt] = []
     for part in node.body:
         name = part.name if isinstance(part, DEFINITIONS) else ""
         test = name.startswith("test") and name != function
         hook = name.startswith("__") or (foreign and not test)
-        if not name or name in mentioned or hook:
-            kept.append(part)
+        (kept if not name or mentioned[name] > 0 or hook else gone).append(part)
     node.body[:] = kept or [ast.Pass()]
+    for part in gone:
+        mentioned.subtract(_inside(part))
 
 
-def _mentioned(tree: ast.Module) -> set[str]:
-    """Attributes, names and strings, a method's own mentions of its name left out."""
-    found: set[str] = set()
-    for node in _members(tree):
-        inside = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)} | reads(node)
-        inside |= texts(node)
-        found |= inside - ({node.name} if isinstance(node, DEFINITIONS) and not _calls_super(node) else set())
-    return found
+def _mentioned(tree: ast.Module) -> Counter[str]:
+    """How many members mention a name, as attribute, variable or string."""
+    return Counter(name for node in _members(tree) for name in _inside(node))
+
+
+def _inside(node: ast.AST) -> set[str]:
+    """A method's own mentions of its name left out."""
+    inside = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)} | reads(node) | texts(node)
+    return inside - ({node.name} if isinstance(node, DEFINITIONS) and not _calls_super(node) else set())
 
 
 def _members(tree: ast.Module) -> list[ast.AST]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tputriage.errors import TriageError
 from tputriage.minimize.flattening.rewriting import ITSELF, Rewriter
 from tputriage.minimize.flattening.suite import (
     Defined,
@@ -27,6 +29,7 @@ from tputriage.minimize.flattening.suite import (
 from tputriage.minimize.trees import DEFINITIONS, IMPORTS, blocks
 
 MOST_NAMES = 1000
+MOST_WRITTEN = 400  # statements: what needs more is no test, but a library that could be imported
 TAKEN = frozenset({"device", "sys", "case", "finalizers", *dir(builtins)})
 # Statements of a module that set up the session of pytest, or the module's own place in it.
 SESSION = ("pytest.", "sys.path", "logging.", "warnings.", "unittest.main", "unittest.TextTestRunner", "print(")
@@ -40,6 +43,7 @@ class Writer:
     future: bool = False
     _given: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, name) -> name in the script
     _owner: dict[str, str] = field(default_factory=dict)  # name in the script -> what it stands for
+    _written: Counter[str] = field(default_factory=Counter)  # statements, by the package they come from
     _done: set[int] = field(default_factory=set)  # statements that are written, or are being written
 
     def reserve(self, names: Iterable[str]) -> None:
@@ -117,7 +121,17 @@ class Writer:
         for node in nodes:
             if id(node) not in self._done:
                 self._done.add(id(node))
+                self._count(module)
                 self.body.extend(self.rewritten(module, node))
+
+    def _count(self, module: OwnModule) -> None:
+        self._written[module.name.split(".")[0]] += 1
+        if self._written.total() > MOST_WRITTEN:
+            package = self._written.most_common(1)[0][0]
+            raise TriageError(
+                f"it needs more than {MOST_WRITTEN} definitions of the suite's folder, most of them from {package}: "
+                f"install {package} in the interpreter, or name its folder in PYTHONPATH, and it stays an import"
+            )
 
     def rewritten(self, module: OwnModule, node: ast.stmt) -> list[ast.stmt]:
         """The statement for the script, what it needs brought in before."""
