@@ -1,10 +1,13 @@
 """`make bench-reduce`: our reducer, lithium and Shrink Ray behind one oracle, on the same scripts with the same time.
 
 `--scripts FOLDER` holds scripts that say "tpu" once (../shared/bench, where that is there), `--more` adds those of
-fixtures/bench, `--tests` are node ids of the fixture suite, flattened first (six of its failures). `--limit S` is each
-reducer's time for a script (480), `--only` picks rows by a part of their name, `--python` runs the scripts (an
-environment with diffusers 0.42.1 is made where none is given and there are scripts). Prints a line a run, then one
-JSON object; leaves 1 where a stated goal is missed.
+fixtures/bench, `--tests` are node ids of the fixture suite, flattened first (six of its failures; they say "tpu" once
+then too). `--suite ROOT` is a checkout of diffusers, four of whose tests then stand for four of those; `--suite-tests`
+and `--suite-env` are for another suite. `--limit S` is each reducer's time for a script (480), `--only` picks rows by
+a part of their name, `--python` runs the scripts and the suite (an environment with diffusers 0.42.1 is made where
+none is given and there are scripts). Prints a line a run, then one JSON object; leaves 1 where a stated goal is missed.
+
+The better rival of a script is the one with fewer tokens, of those whose result still is the same bug.
 """
 
 import argparse
@@ -42,10 +45,18 @@ SCRIPTS = Path(__file__).parent.parent.parent / "shared" / "bench"
 TESTS = [
     "tests/models/test_models_tiny.py::TinyUNetTests::test_save_load",
     "tests/models/test_models_tiny.py::TinyAutoencoderTests::test_training",
-    "tests/test_layers.py::test_labels_are_found_in_any_order",
-    "tests/test_schedulers.py::test_noise_level_is_the_middle_one",
+    "tests/models/test_models_tiny.py::TinyUNetTests::test_determinism",
+    "tests/models/test_models_tiny.py::TinyAutoencoderTests::test_save_load",
     "tests/test_training.py::test_draws_are_repeatable",
     "tests/test_training.py::test_weights_can_be_swapped",
+]
+BESIDE_DIFFUSERS = 2  # of those
+DIFFUSERS = [
+    "tests/models/unets/test_models_unet_1d.py::TestUNet1DModel::test_determinism",
+    "tests/models/unets/test_unet_2d_blocks.py::AttnSkipDownBlock2DTests::test_training",
+    "tests/hooks/test_hooks.py::TestHooks::test_skip_layer_internal_block",
+    "tests/hooks/test_group_offloading.py::TestGroupOffload"
+    "::test_error_raised_if_group_offloading_applied_on_model_offloaded_module",
 ]
 SUITE_ENV = "MINISUITE_TEST_DEVICE"
 NAMED = "tpu"  # a script that says its device by name, as those of ../shared/bench do
@@ -62,13 +73,22 @@ def rows(options):
     """(name, script that says "tpu" once)."""
     for path in scripts_of(options):
         yield path.stem, path.read_text("utf-8")
-    for test_id in options.tests:
-        target = find_target("emulator", Settings())
-        with Worker(target, SUITE, files=runs.files_of([test_id], SUITE), device_env=SUITE_ENV) as worker:
+    yield from flattened(options.tests[: BESIDE_DIFFUSERS if options.suite else None], SUITE, SUITE_ENV, "")
+    if options.suite:
+        yield from flattened(options.suite_tests, options.suite.resolve(), options.suite_env, options.python)
+
+
+def flattened(test_ids, root, device_env, python):
+    for test_id in test_ids:
+        target = find_target("emulator", Settings(python=python))
+        _, kind, name = test_id.rsplit("::", 2) if test_id.count("::") > 1 else ("", "", test_id.rpartition("::")[2])
+        with Worker(target, root, files=runs.files_of([test_id], root), device_env=device_env) as worker:
             try:
-                yield test_id.rpartition("::")[2], as_given(flatten(test_id, worker), "tpu", NAMED)
+                script = as_given(flatten(test_id, worker), "tpu", NAMED)
             except TriageError as exc:
                 print(f"{test_id}: not flattened: {exc}")
+                continue
+        yield f"{kind}::{name}"[-30:].removeprefix("::"), script
 
 
 def bench(name, source, pairs, rivals, options):
@@ -186,13 +206,18 @@ def once(source, runner):
     return runs.run_of(next(iter(runner.ask([job]))), runner.target)
 
 
+def better(rivals):
+    """The smallest result that still is the same bug; the smallest, where none is."""
+    return min(rivals, key=lambda one: (not one["same"], one["tokens"]))
+
+
 def summary(table, rivals):
     names = [rival.name for rival, _ in rivals]
     found = {"scripts": len(table), "rivals": names}
     for key, ours_name in (("test_road", "test road"), ("all_roads", "all roads")):
         for what in ("tokens", "runs"):
             ratios = [
-                row[ours_name][what] / max(1, min((row[name] for name in names), key=lambda one: one["tokens"])[what])
+                row[ours_name][what] / max(1, better([row[name] for name in names])[what])
                 for row in table.values()
                 if ours_name in row and names
             ]
@@ -206,6 +231,9 @@ def main():
     parser.add_argument("--scripts", type=Path, default=SCRIPTS if SCRIPTS.is_dir() else None)
     parser.add_argument("--more", action="store_true", help="the scripts of fixtures/bench too")
     parser.add_argument("--tests", nargs="*", default=TESTS, help="node ids of the fixture suite")
+    parser.add_argument("--suite", type=Path, help="a checkout of diffusers")
+    parser.add_argument("--suite-tests", nargs="*", default=DIFFUSERS)
+    parser.add_argument("--suite-env", default="DIFFUSERS_TEST_DEVICE")
     parser.add_argument("--only", default="")
     parser.add_argument("--limit", type=float, default=480.0)
     parser.add_argument("--python", default="")
