@@ -84,7 +84,7 @@ def flattened(test_ids, root, device_env, python):
         _, kind, name = test_id.rsplit("::", 2) if test_id.count("::") > 1 else ("", "", test_id.rpartition("::")[2])
         with Worker(target, root, files=runs.files_of([test_id], root), device_env=device_env) as worker:
             try:
-                script = as_given(argued(flatten(test_id, worker), "tpu"), "tpu", NAMED)
+                script = as_given(flatten(test_id, worker), "tpu", NAMED)
             except TriageError as exc:
                 print(f"{test_id}: not flattened: {exc}")
                 continue

@@ -45,6 +45,10 @@ def test_a_script_that_named_its_device_gets_it_back_by_name():
     )
 
 
+def test_a_script_with_a_default_says_the_device_alone():
+    assert as_given(f"import sys\nD = {FULL}\nf(D)\n", "tpu", 'f("tpu")\n') == 'D = "tpu"\nf(D)\n'
+
+
 def test_a_script_that_took_an_argument_still_does():
     source = "import sys\nD = sys.argv[1]\nf(D)\n"
     assert as_given(source, "tpu", source) == defaulted(source, "tpu")

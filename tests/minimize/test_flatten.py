@@ -79,7 +79,6 @@ def test_the_device_is_the_argument(tmp_path):
     assert "environ" not in script
 
 
-
 def test_a_library_that_lies_beside_the_suite_is_not_written_out(tmp_path):
     names = [f"f{number}" for number in range(500)]
     library = "".join(f"def {name}():\n    pass\n\n" for name in names) + f"ALL = [{', '.join(names)}]\n"

@@ -42,10 +42,11 @@ def defaulted(source: str, device: str) -> str:
 
 def as_given(source: str, device: str, given: str) -> str:
     """The script told its device as the `given` one was: by its name, where that one has it in its text."""
-    places = [node for node in ast.walk(ast.parse(source)) if _is_argument(node)]
+    plain = argued(source, device) or source
+    places = [node for node in ast.walk(ast.parse(plain)) if _is_argument(node)]
     if ARGUMENT in given or len(places) != 1:
         return defaulted(source, device)
-    return sweep(_replaced(source, places[0], f'"{device}"'))
+    return sweep(_replaced(plain, places[0], f'"{device}"'))
 
 
 def with_import(source: str) -> str:
