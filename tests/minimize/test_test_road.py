@@ -132,3 +132,6 @@ def test_on_torch_tpu_a_test_of_the_fixture_suite_ends_in_six_lines():
         road = take_test_road(Errand(test_id, oracle.wanted, device, reference, oracle, limit_s=60))
     assert code_lines(road.draft.source) <= 6
     assert "Attempted to call `variable.set_data(tensor)`" in road.draft.actual
+    # What the reducer left of the test shows the call, and the test itself that the call is the cause.
+    assert road.draft.level is Level.OP
+    assert "`x.data = y` done on CPU" in road.draft.cause_proven
