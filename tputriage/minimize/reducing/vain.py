@@ -1,8 +1,8 @@
 """Changes that came to nothing: not asked about again until the script has become another one.
 
 Each success would otherwise bring back all questions that failed before it, since their candidates are new texts.
-Most of them fail again. They get their second chance when the script has lost half of its text, and in a
-few last looks when nothing else is left to try.
+Most of them fail again. They get their second chance when the script has lost half of its text, and in one
+last look when nothing else is left to try.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 SHRUNK = 0.5  # of its characters: so much smaller a script is another one
-LAST_LOOKS = 2
+LAST_LOOKS = 1
 WORTH = 500  # characters: a script below this is read in a moment, and each look costs a run a change
 AROUND = 32  # characters on each side by which a change within a line is known
 
@@ -49,7 +49,7 @@ class Vain:
         return True
 
     def last_look(self, best: str) -> bool:
-        """Forgets all where the script has changed at all, a few times; whether it did."""
+        """Forgets all where the script has changed at all, once; whether it did."""
         if best == self.start or not self.looks or len(best) < WORTH:
             return False
         self.start, self.known, self.kinds, self.looks = best, set(), set(), self.looks - 1
