@@ -50,7 +50,8 @@ class Described(FakeRunner):
                 yield Answer(job, Ended.CRASH, {}, 0.1)
 
 
-def a_road(tmp_path, device, reference=lambda source: None, about=None):
+def a_road(tmp_path, device, reference=lambda source: None, about=None, better=None):
+    better = [] if better is None else better
     path = tmp_path / "test_x.py"
     path.write_text(TEST)
     plain = {
@@ -70,13 +71,22 @@ def a_road(tmp_path, device, reference=lambda source: None, about=None):
         "modules": {str(path): {"name": "test_x", "devices": {}}},
     }
     tpu, cpu = Described("tpu", device, about or plain), FakeRunner("cpu", reference)
-    return take_test_road(Errand("test_x.py::test_x", WANTED, tpu, cpu, Interesting(WANTED, tpu, cpu)))
+    oracle = Interesting(WANTED, tpu, cpu)
+    return take_test_road(Errand("test_x.py::test_x", WANTED, tpu, cpu, oracle, on_better=better.append))
 
 
 def test_a_test_ends_as_a_small_script(tmp_path):
     road = a_road(tmp_path, lambda source: THE_BUG if "torch.median(" in source else None)
     assert road.draft.level is Level.TEST
     assert "helper" not in road.draft.source
+
+
+def test_each_better_script_runs_without_an_argument(tmp_path):
+    better = []
+    told = lambda source: "torch.median(" in source and "sys.argv[1]" in source  # noqa: E731
+    a_road(tmp_path, lambda source: THE_BUG if told(source) else None, better=better)
+    assert len(better) > 1
+    assert all("if len(sys.argv) > 1 else" in source for source in better)
 
 
 def test_the_draft_says_what_happens(tmp_path):

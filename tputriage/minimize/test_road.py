@@ -48,16 +48,19 @@ def take_test_road(errand: Errand, *, seed: int = 0, calls: bool = True) -> Road
 def take_script_road(errand: Errand, script: str, *, seed: int = 0, calls: bool = True) -> Road:
     """The smallest script that one which fails as wanted leads to: see `take_test_road`."""
     device, limit_s, extra = errand.device, errand.limit_s, [1]  # the last run
-    errand.on_better(script)
 
     def counted() -> None:
         extra[0] += 1
 
+    def on_better(better: str) -> None:
+        errand.on_better(defaulted(better, device.target.device))
+
     errand.say("test road: replacing what leads to the failure by what it computed, and shrinking")
     watch = tracer(device, limit_s=limit_s, counted=counted)
+    on_better(script)
     start = argued(script, device.target.device) or script
     shortcut = Shortcut(errand, start) if calls else None
-    best = reduce_source(start, shortcut or errand.oracle, on_better=errand.on_better, seed=seed, trace=watch)
+    best = reduce_source(start, shortcut or errand.oracle, on_better=on_better, seed=seed, trace=watch)
     if shortcut is not None and shortcut.leads_from(best):
         return replace(shortcut.road, runs=extra[0] - 1 + shortcut.runs)
     best = tidy(defaulted(best, device.target.device))
