@@ -41,12 +41,26 @@ def test_giving_the_default_twice_changes_nothing():
 
 def test_a_script_that_named_its_device_gets_it_back_by_name():
     assert as_given("import sys\nimport a\nD = sys.argv[1]\na.f(D)\n", "tpu", 'D = "tpu"\n') == (
-        'import a\nD = "tpu"\na.f(D)\n'
+        'import a\na.f("tpu")\n'
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "after"),
+    [
+        ("D = sys.argv[1]\nf(D, D)\n", 'D = "tpu"\nf(D, D)\n'),
+        ("D = sys.argv[1]\nD = g(D)\nf(D)\n", 'D = "tpu"\nD = g(D)\nf(D)\n'),
+        ("D = E = sys.argv[1]\nf(D, E)\n", 'D = E = "tpu"\nf(D, E)\n'),
+        ("D = sys.argv[1]\ndef f():\n    return D\nf()\n", 'def f():\n    return "tpu"\nf()\n'),
+        ("f(sys.argv[1])\n", 'f("tpu")\n'),
+    ],
+)
+def test_a_device_by_name_stands_where_it_is_read_once(source, after):
+    assert as_given(f"import sys\n{source}", "tpu", 'D = "tpu"\n') == after
+
+
 def test_a_script_with_a_default_says_the_device_alone():
-    assert as_given(f"import sys\nD = {FULL}\nf(D)\n", "tpu", 'f("tpu")\n') == 'D = "tpu"\nf(D)\n'
+    assert as_given(f"import sys\nD = {FULL}\nf(D)\n", "tpu", 'f("tpu")\n') == 'f("tpu")\n'
 
 
 def test_a_script_that_took_an_argument_still_does():

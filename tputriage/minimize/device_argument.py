@@ -41,12 +41,25 @@ def defaulted(source: str, device: str) -> str:
 
 
 def as_given(source: str, device: str, given: str) -> str:
-    """The script told its device as the `given` one was: by its name, where that one has it in its text."""
+    """The script told its device as the `given` one was: by its name, where that one has it in its text.
+
+    The name stands where it is read, if that is one place: a line that only names it says nothing more.
+    """
     plain = argued(source, device) or source
     places = [node for node in ast.walk(ast.parse(plain)) if _is_argument(node)]
     if ARGUMENT in given or len(places) != 1:
         return defaulted(source, device)
-    return sweep(_replaced(plain, places[0], f'"{device}"'))
+    return sweep(_where_it_is_read(_replaced(plain, places[0], f'"{device}"'), device))
+
+
+def _where_it_is_read(source: str, device: str) -> str:
+    nodes = list(ast.walk(ast.parse(source)))
+    named = [node for node in nodes if isinstance(node, ast.Assign) and getattr(node.value, "value", None) == device]
+    names = {target.id for node in named for target in node.targets if isinstance(target, ast.Name)}
+    met = [node for node in nodes if isinstance(node, ast.Name) and node.id in names]
+    reads = [node for node in met if isinstance(node.ctx, ast.Load)]
+    once = len(names) == len(named) == len(reads) == 1 and len(met) == 2
+    return _replaced(source, reads[0], f'"{device}"') if once else source
 
 
 def with_import(source: str) -> str:

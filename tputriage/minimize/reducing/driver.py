@@ -21,6 +21,7 @@ from tputriage.minimize.reducing.adaptive import backwards
 from tputriage.minimize.reducing.doomed import troubles
 from tputriage.minimize.reducing.edits import Program, Site
 from tputriage.minimize.reducing.facts import Facts
+from tputriage.minimize.reducing.lost import lost
 from tputriage.minimize.reducing.passes import Pass, all_passes
 from tputriage.minimize.reducing.unscaffold import unscaffolded
 from tputriage.minimize.reducing.vain import Vain
@@ -191,7 +192,7 @@ class Reduction:
 
     def bold(self, candidate: str) -> bool:
         """A whole new script, that may be the longer one: the way down goes on from there."""
-        if self.exhausted or not self._timed(candidate):
+        if self.exhausted or self._loses(candidate) or not self._timed(candidate):
             return False
         self.best = candidate
         self.on_better(candidate)
@@ -261,7 +262,10 @@ class Reduction:
         return found
 
     def _doomed(self, candidate: str) -> bool:
-        return bool(troubles(candidate) - troubles(self.best))
+        return bool(troubles(candidate) - troubles(self.best)) or self._loses(candidate)
+
+    def _loses(self, candidate: str) -> bool:
+        return bool(lost(candidate) - lost(self.best))
 
     def _smaller(self, candidate: str) -> bool:
         size, best = sizes.size_of(candidate), self._size()
