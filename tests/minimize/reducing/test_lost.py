@@ -46,4 +46,5 @@ def test_the_seed_goes_with_an_error_of_another_kind():
 
 def test_a_script_that_never_had_them_is_reduced_all_the_same():
     source = "from torch import randn\nx = 1\nassert randn(2) > 5\n"
-    assert reduce_source(source, Rule(lambda text: "randn(" in text)) == "from torch import randn\nrandn()\n"
+    kept = reduce_source(source, Rule(lambda text: "randn(" in text))
+    assert kept == "from torch import randn\nassert randn() > 1\n"
