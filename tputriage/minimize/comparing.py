@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tputriage.minimize.device_argument import ARGUMENT
+from tputriage.minimize.names import ARGUMENT
 
 LONGEST_CHAIN = 8  # the argument, a name of it, a parameter that is given that name, ...
 

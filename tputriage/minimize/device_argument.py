@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from tputriage.minimize.names import ARGUMENT
 from tputriage.minimize.reducing.sweeping import sweep
-
-ARGUMENT = "sys.argv[1]"
 
 
 def argued(source: str, device: str) -> str | None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from tputriage.minimize.device_argument import ARGUMENT
-from tputriage.minimize.names import RANDOM
+from tputriage.minimize.names import ARGUMENT, RANDOM
 from tputriage.minimize.reducing.sizes import parse
 
 UNWRITTEN = frozenset({"empty", "empty_like", "new_empty", "empty_strided"})  # no seed governs them
