@@ -1,6 +1,7 @@
 """The house: imports run down the stairs only, and each dangerous library has one door."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,30 @@ def test_only_the_pipeline_touches_the_store():
 
 def test_every_room_has_a_rank():
     assert {room_of(path) for path in modules()} <= RANKS.keys() | ALONE
+
+
+def dotted(path):
+    parts = ("tputriage", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def needed_at_import(tree, known):
+    """Our modules that must be there when this one is imported; what a function imports comes later."""
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name for name in (*inner, node.module) if name in known)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+
+
+def test_no_import_runs_in_a_circle():
+    ours = {dotted(path): path for path in modules() if room_of(path) not in ALONE}
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in ours.items()}
+    graph = {}
+    for name, tree in trees.items():
+        needed = set(needed_at_import(tree, ours))
+        # Each package on the way to a module is imported before it, save those that this one lies in itself.
+        above = {".".join(one.split(".")[:depth]) for one in needed for depth in range(1, one.count(".") + 1)}
+        graph[name] = {one for one in needed | above if not name.startswith(f"{one}.") and one != name}
+    TopologicalSorter(graph).prepare()
