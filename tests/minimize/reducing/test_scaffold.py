@@ -71,6 +71,11 @@ def test_values_are_spelled_exactly_where_that_may_matter(trace):
     assert told.frames[-1].exact["doubled"] == "torch.tensor([[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]).to(device)"
 
 
+def test_an_f_string_has_a_value_as_a_whole(trace):
+    told = trace("lost = ['a', 'b']\nraise ValueError(f\"nan in {', '.join(lost)} of {len(lost):>3}\")\n")
+    assert "'nan in a, b of   2'" in told.values.values()
+
+
 def test_the_failing_statement_stands_alone_with_what_it_read(trace):
     first = next(by_values(TESTER, trace(TESTER)))
     assert first.splitlines()[-2:] == ["doubled = torch.rand(3, 2).to(device)", "torch.linalg.inv(doubled)"]

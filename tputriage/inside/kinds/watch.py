@@ -70,9 +70,8 @@ class Teller(ast.NodeTransformer):
         place = place_of(node)
         if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.argv":  # no value stands for the device's name
             return node
-        if isinstance(node, ast.JoinedStr):  # the places inside are wrong before Python 3.12
-            return node
-        new = super().visit(node)
+        # Inside an f-string places are wrong before Python 3.12; as a whole it has a value like any other.
+        new = node if isinstance(node, ast.JoinedStr) else super().visit(node)
         if place is not None and isinstance(node, WATCHED) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             told = ast.Call(ast.Name(SEEN, ast.Load()), [ast.Constant(self._number(place)), new], [])
             return ast.copy_location(told, node)
