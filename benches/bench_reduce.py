@@ -132,7 +132,8 @@ def ours(source, oracle):
 
     start = argued(source, "tpu")
     asking = Told(oracle, source)
-    reduce_source(start, asking, trace=tracer(oracle.device, limit_s=60, counted=counted))
+    best = reduce_source(start, asking, trace=tracer(oracle.device, limit_s=60, counted=counted))
+    oracle.best = as_given(best, "tpu", source)
     return "stopped" if oracle.exhausted else "ended"
 
 

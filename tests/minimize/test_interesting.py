@@ -165,3 +165,46 @@ def test_the_words_of_the_first_script_know_an_assertion_wherever_it_stands():
     assert Interesting(wanted, *runners, shown=shown)("x = 1")
     other = FakeRunner("tpu", lambda source: {**said, "message": "another thing is wrong"})
     assert not Interesting(wanted, other, runners[1], shown=shown)("x = 1")
+
+
+UNLIKE = {"exception": "AssertionError", "message": "the same seed gave other draws"}
+DRAWN = "import torch\nimport sys\n{0} = len\nassert {0}(torch.rand(2, device=sys.argv[1]))\n"
+
+
+class Seeded(FakeRunner):
+    """Its rule is told the seeds' shift too."""
+
+    def ask(self, jobs):
+        for job in jobs:
+            shifted = FakeRunner(self.target.device, lambda source, by=bool(job.env): self.rule(source, by))
+            yield from shifted.ask([job])
+
+
+def judged(chance, first_by_chance=False):
+    """An oracle that has accepted a first script; `chance(source)`: only the seed asked for shows the difference."""
+    first = DRAWN.format("first")
+
+    def on_device(source, shifted):
+        by_chance = chance(source) or (source == first and first_by_chance)
+        return None if shifted and by_chance else UNLIKE
+
+    asked = Interesting(wanted(UNLIKE), Seeded("tpu", on_device), Seeded("cpu", lambda source, shifted: None))
+    assert asked(first)
+    return asked
+
+
+def test_a_difference_that_other_seeds_do_not_show_is_chance():
+    asked = judged(lambda source: "lucky" in source)
+    assert not asked(DRAWN.format("lucky"))
+    assert asked(DRAWN.format("sound"))
+
+
+def test_where_the_first_script_hangs_on_its_seed_so_may_the_others():
+    assert judged(lambda source: "lucky" in source, first_by_chance=True)(DRAWN.format("lucky"))
+
+
+def test_seeds_are_not_shifted_where_nothing_is_drawn_on_the_device():
+    asked = judged(lambda source: "abs" in source)
+    runs = asked.runs
+    assert asked("import torch\nimport sys\nassert abs(torch.rand(2).to(sys.argv[1]))\n")
+    assert asked.runs == runs + 2

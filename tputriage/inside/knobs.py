@@ -3,6 +3,7 @@
     TPUTRIAGE_MATMUL_PRECISION=highest   torch.set_float32_matmul_precision
     TPUTRIAGE_CPU_FALLBACK=1             operators without a TPU kernel run on CPU
     TPUTRIAGE_CPU_RANDOM=1               random numbers are drawn on CPU, from its stream, and moved
+    TPUTRIAGE_SEED_SHIFT=1000            torch.manual_seed takes a seed that is so much higher
     TPUTRIAGE_ATTENTION_KERNELS=1        attention takes the TPU's kernels, which boot.py keeps from the emulator
     TORCH_TPU_LAUNCH_BLOCKING=1          read by torch_tpu when it registers the device, long before the fork;
     TORCH_TPU_DEFER_AND_FUSE=0|1         so these two are calls here as well (tried: without, they change nothing)
@@ -36,6 +37,8 @@ def apply(environ: Mapping[str, str], device: str) -> None:
     if environ.get("TPUTRIAGE_ATTENTION_KERNELS"):
         boot = importlib.import_module(".boot", __package__)
         boot.switch_attention_kernels(importlib.import_module("torch"), on=True)
+    if environ.get("TPUTRIAGE_SEED_SHIFT"):
+        importlib.import_module(".seeds", __package__).shift_seeds(int(environ["TPUTRIAGE_SEED_SHIFT"]))
     if environ.get("TPUTRIAGE_CPU_RANDOM") and device != "cpu":
         importlib.import_module(".cpu_random", __package__).CpuRandom().__enter__()
 

@@ -20,18 +20,19 @@ from typing import Protocol
 from tputriage.console import log
 from tputriage.minimize.comparing import only_compares_the_device
 from tputriage.minimize.memory import Memory
-from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
+from tputriage.minimize.names import draws_on_the_device, normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Run, Signature, Verdict
 from tputriage.signatures import same_bug, sign
 from tputriage.signatures.families import BY_NAME, Kind
 from tputriage.signatures.rules import normalise
-from tputriage.targets.runs import asked, run_of, script_job
+from tputriage.targets.runs import OTHER_SEEDS, asked, run_of, run_once, script_job
 from tputriage.targets.seam import Answer, Job, Runner
 
 MOST_FINDINGS = 20
 SLOWER = 3.0  # a candidate may take this many times as long as the best so far, and
 SLACK_S = 2.0  # this much longer, since machines are busy: a repro that runs for minutes is no better one
 CONFIDENCE = 0.95
+ASSERTION = "AssertionError"  # of a judgement on values
 MOST_ASKS = 20  # of one candidate: a flake that is rarer is not shrunk in any budget
 WORD = re.compile(r"[A-Za-z]{2,}")
 LEAST_S = 1.0  # what a run gets however little of the budget is left
@@ -88,6 +89,7 @@ class Interesting:
         self._met: set[str] = {wanted.key}
         self._pace_s: float | None = None  # seconds the last accepted candidate took on the device
         self._said = _words_of(shown) if shown else ""  # of the first script that showed it on the device
+        self._seeds_matter = wanted.exception == ASSERTION  # whether chance may pass for the bug
         self._took_s = 0.0  # seconds of the last match on the device
 
     @property
@@ -206,10 +208,31 @@ class Interesting:
         if not self._counted():
             return False
         answer = asked(self.reference, self._reference_job(source))
-        passed = run_of(answer, self.reference.target).outcome.is_pass
+        passed = run_of(answer, self.reference.target).outcome.is_pass and not self._is_chance(source)
         if passed:
             self._pace_s = self._took_s
         return passed
+
+    def _is_chance(self, source: str) -> bool:
+        """Whether a script that draws on the device fails there, or passes here, for its seeds alone.
+
+        Where the first script that was accepted does so too, seeds are a part of what fails.
+        """
+        if not self._seeds_matter or not draws_on_the_device(source):
+            return False
+        holds = self._matches_with_other_seeds(source)
+        if self._pace_s is None and not holds:
+            self._seeds_matter = False
+            return False
+        return not holds
+
+    def _matches_with_other_seeds(self, source: str) -> bool:
+        self.runs += 2
+        here, there = (
+            run_once(runner, script_job(source, runner.target.device, limit_s=self._most_s, knobs=OTHER_SEEDS))
+            for runner in (self.device, self.reference)
+        )
+        return here.failure is not None and self._is_it(here.failure) and there.outcome.is_pass
 
     def _reference_job(self, source: str) -> Job:
         return script_job(source, self.reference.target.device, limit_s=self._most_s)

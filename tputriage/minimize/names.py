@@ -69,9 +69,14 @@ def tells_the_device(source: str, device: str) -> str:
             return f"it reads .{node.attr}"
         if isinstance(node, ast.Compare) and _compares_device(node, device):
             return "it compares the device's name"
-        if isinstance(node, ast.Call) and _name(node.func) in RANDOM and _is_on_device(node):
-            return f"it makes random numbers on the device with {_name(node.func)}"
-    return ""
+    drawn = draws_on_the_device(source)
+    return f"it makes random numbers on the device with {drawn}" if drawn else ""
+
+
+def draws_on_the_device(source: str) -> str:
+    """What makes random numbers on the device; "" where nothing does."""
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    return next((_name(node.func) for node in calls if _name(node.func) in RANDOM and _is_on_device(node)), "")
 
 
 def _compares_device(node: ast.Compare, device: str) -> bool:

@@ -24,6 +24,7 @@ GIVING_UP = re.compile(
 )
 # What a job's environment may ask of the worker: see inside/knobs.py.
 CPU_RANDOM: Mapping[str, str] = MappingProxyType({"TPUTRIAGE_CPU_RANDOM": "1"})
+OTHER_SEEDS: Mapping[str, str] = MappingProxyType({"TPUTRIAGE_SEED_SHIFT": "1000"})
 NO_COMPILE: Mapping[str, str] = MappingProxyType({"TORCH_COMPILE_DISABLE": "1"})
 MACHINERY = re.compile(r"/(_pytest|pluggy|tputriage/inside)/|<frozen runpy>|/runpy\.py$|/unittest/case\.py$")
 MOST_FRAMES = 200

@@ -29,6 +29,7 @@ from tputriage.minimize.reducing.vain import Vain
 PATIENCE = 12  # questions in a row that came to nothing, after which a pass is put off for the others
 FINE_PATIENCE = 4  # of a pass that takes nothing away
 MOST_ROUNDS = 60
+MOST_STARTS = 3  # the first, and anew on what the passes have left
 SLOWER = 3.0  # a question may take this many times as long as the quickest that was answered with yes, and
 SLACK_S = 2.0  # this much longer, since machines are busy
 REMEMBERED_S = 0.02  # an answer that comes sooner was remembered, and says nothing of how long a run takes
@@ -55,9 +56,12 @@ def reduce_source(
     Uses `interesting.exhausted` where there is one. `seed` orders the passes that are put off.
     """
     reduction = Reduction(source, interesting, on_better, trace, random.Random(seed), clock)  # noqa: S311
-    if passes is None:
-        unscaffolded(source, reduction.bold, reduction.traced_facts)
-    return reduction.run(all_passes() if passes is None else passes)
+    if passes is not None:
+        return reduction.run(passes)
+    for _ in range(MOST_STARTS):
+        if not reduction.start(all_passes()):
+            break
+    return reduction.best
 
 
 @dataclass
@@ -78,11 +82,30 @@ class Reduction:
     hurry: bool = True  # whether a candidate that is much slower counts as a no
     slow: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # by pass: (best, candidate) that was so
     ended: bool = False
+    started: bool = False  # whether the passes have been through once
     under_way: str = ""  # the pass
     facts: Facts | None = None
     traced: str = ""
     measured: sizes.Size | None = None  # of the best, where it was asked for
     done: dict[str, tuple[int, int]] = field(default_factory=dict)  # by pass: the shape at which it had nothing more
+
+    def start(self, passes: Sequence[Pass]) -> bool:
+        """Scaffolding first, then the passes; whether there is something to be gained from doing so again.
+
+        What could not be one straight line as a whole may be so when it is small. That is the longer script at
+        first: where it does not lead to a smaller one, the one before it is kept.
+        """
+        before = self.best
+        unscaffolded(before, self.bold, self.traced_facts)
+        if self.started and self.best == before:
+            return False
+        self.run(passes)
+        if self.started and not sizes.is_smaller(self.best, before):
+            self.best = before
+            self.on_better(before)
+            return False
+        self.started = True
+        return not self.ended and not self.exhausted and "def " in self.best
 
     def run(self, passes: Sequence[Pass]) -> str:
         self.sweeps = sweeping.sweep(self.best) == self.best or self._take(sweeping.sweep(self.best))

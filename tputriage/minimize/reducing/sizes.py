@@ -47,6 +47,12 @@ def size_of(source: str) -> Size | None:
     return Size(statements, len(mentions(tree)), len(source), source)
 
 
+def is_smaller(source: str, other: str) -> bool:
+    """Whether both compile, and the first is the smaller one."""
+    size, than = size_of(source), size_of(other)
+    return size is not None and than is not None and size < than
+
+
 def tokens_of(source: str) -> int:
     """Tokens as a reader counts them: no comments, blank lines or indentation."""
     return sum(token.type not in IGNORED for token in tokenize.generate_tokens(io.StringIO(source).readline))
