@@ -129,3 +129,18 @@ def _failure(source):
     except AssertionError as exc:
         return f"AssertionError: {exc}"
     return ""
+
+
+ASKING = (
+    "class Guard:\n    def __init__(self):\n        self.lost = []\n\n"
+    "    def check(self, value):\n        if is_bad(value):\n            self.lost.append(value)\n\n"
+    "def is_bad(value):\n    return value > 1\n\n"
+    "guard = Guard()\nguard.check(2)\nif guard.lost:\n    raise ValueError(guard.lost)\n"
+)
+
+
+@pytest.mark.parametrize("choose", [True, False])
+def test_an_if_stays_where_its_answer_may_be_what_fails(watch, choose):
+    found = ast.parse(linear(ASKING, watch(ASKING), objects=True, choose=choose))
+    tests = [ast.unparse(node.test) for node in ast.walk(found) if isinstance(node, ast.If)]
+    assert tests == ([] if choose else ["2 > 1", "guard.lost"])

@@ -53,23 +53,24 @@ MOST_CLOSINGS = 8
 SIMPLE = (ast.Name, ast.Constant)
 
 
-def linear(source: str, facts: Facts, *, objects: bool = False) -> str | None:
+def linear(source: str, facts: Facts, *, objects: bool = False, choose: bool = True) -> str | None:
     """None where nothing could be inlined or unrolled, or where too much came of it.
 
-    With `objects` what a class of the script makes is written out too, where all that it does can be.
+    With `objects` what a class of the script makes is written out too, where all that it does can be. Without
+    `choose` an `if` stays one: what the device answers there may be what fails.
     """
     kept = Kept()
     for _ in range(MOST_CLOSINGS if objects else 1):
-        text, again = _linear(source, facts, kept if objects else None)
+        text, again = _linear(source, facts, kept if objects else None, choose)
         if not again:
             return text
     return None
 
 
-def _linear(source: str, facts: Facts, kept: Kept | None) -> tuple[str | None, bool]:
+def _linear(source: str, facts: Facts, kept: Kept | None, choose: bool) -> tuple[str | None, bool]:
     """(the line, whether more has to be kept than was known)."""
     tree = ast.parse(source)
-    prune(tree.body, facts)
+    prune(tree.body, facts, choose=choose)
     before = ast.dump(tree)
     classes = Classes(tree, facts, kept) if kept is not None else None
     line = _Line(tree, facts, classes)

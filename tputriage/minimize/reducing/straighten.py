@@ -25,10 +25,11 @@ NUMBERS = frozenset({"item", "tolist", "numpy", "all", "any", "equal", "allclose
 
 def lines(source: str, facts: Facts) -> Iterator[str]:
     """The script as a straight line: all of it, else the way to the failure."""
-    opened = linear(source, facts, objects=True)
-    if opened is not None:
-        yield flattened(opened)
-        yield flattened(opened, bold=False)
+    for choose in (True, False):
+        opened = linear(source, facts, objects=True, choose=choose)
+        if opened is not None:
+            yield flattened(opened)
+            yield flattened(opened, bold=False)
     for found in (linear(source, facts), straightened(source, facts)):
         if found is not None:
             yield swept(found)

@@ -12,18 +12,18 @@ STOP = "raise SystemExit(0)"
 KEPT_THOUGH_NOT_RUN = (ast.Global, ast.Nonlocal, ast.Pass)
 
 
-def prune(body: list[ast.stmt], facts: Facts, needed: bool = True) -> None:
-    """In place; a block that has to be there keeps a `pass`."""
+def prune(body: list[ast.stmt], facts: Facts, needed: bool = True, *, choose: bool = True) -> None:
+    """In place; a block that has to be there keeps a `pass`. With `choose` a branch stands for its `if`."""
     kept: list[ast.stmt] = []
     for node in body:
         optional = [id(getattr(node, name, None)) for name in ("orelse", "finalbody")]
         for block in blocks(node):
-            prune(block, facts, id(block) not in optional)
-        kept.extend(_left(node, facts))
+            prune(block, facts, id(block) not in optional, choose=choose)
+        kept.extend(_left(node, facts, choose))
     body[:] = kept or ([ast.Pass()] if needed else [])
 
 
-def _left(node: ast.stmt, facts: Facts) -> list[ast.stmt]:
+def _left(node: ast.stmt, facts: Facts, choose: bool) -> list[ast.stmt]:
     ran = facts.lines
     if not hasattr(node, "lineno") or isinstance(node, KEPT_THOUGH_NOT_RUN) or ast.unparse(node) == STOP:
         return [node]
@@ -31,7 +31,7 @@ def _left(node: ast.stmt, facts: Facts) -> list[ast.stmt]:
         return [node]
     if not _lines(node) & ran:
         return []
-    if isinstance(node, ast.If):
+    if isinstance(node, ast.If) and choose:
         return _branch(node, facts)
     if isinstance(node, ast.Try) and not node.finalbody and not any(_any_ran(part.body, ran) for part in node.handlers):
         return [*node.body, *node.orelse]
