@@ -181,12 +181,15 @@ def raised_in(failure):
 
 
 def by_roads(source, wanted, pair, options):
-    """The roads of minimize, shortest first, on the script as it is: no test is around it that could be listened to."""
+    """The roads of minimize, shortest first, on the script as it is: no test is around it that could be listened to.
+
+    Without what explains a call once it is found: the rivals explain nothing.
+    """
     device, reference = pair
     started, script = time.monotonic(), argued(source, "tpu")
     oracle = Interesting(sign(wanted), device, reference, limit_s=60, deadline_s=options.limit)
     errand = Errand("", oracle.wanted, device, reference, oracle, limit_s=60, script=script)
-    roads = [call_road(errand)]
+    roads = [call_road(errand, explain=False)]
     if roads[0].draft is None:
         roads.append(take_script_road(errand, script))
     draft, runs = roads[-1].draft, oracle.runs + sum(road.runs for road in roads)

@@ -18,9 +18,9 @@ from tputriage.model import Level
 LARGE = 0.5  # of the tokens there were at the last try: so much less is another script
 
 
-def call_road(errand: Errand) -> Road:
+def call_road(errand: Errand, *, explain: bool = True) -> Road:
     """The op road, with what its script itself says on the device: its sizes are not those of the test."""
-    road = take_op_road(errand)
+    road = take_op_road(errand, explain=explain)
     if road.draft is None:
         return road
     failure = run_script(road.draft.source, errand.device, errand.limit_s).failure
