@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Protocol
 
@@ -220,19 +220,23 @@ class Interesting:
         """
         if not self._seeds_matter or not draws_on_the_device(source):
             return False
-        holds = self._matches_with_other_seeds(source)
+        holds = all(self._matches_with(knobs, source) for knobs in OTHER_SEEDS)
         if self._pace_s is None and not holds:
             self._seeds_matter = False
             return False
         return not holds
 
-    def _matches_with_other_seeds(self, source: str) -> bool:
-        self.runs += 2
-        here, there = (
-            run_once(runner, script_job(source, runner.target.device, limit_s=self._most_s, knobs=OTHER_SEEDS))
-            for runner in (self.device, self.reference)
-        )
-        return here.failure is not None and self._is_it(here.failure) and there.outcome.is_pass
+    def _matches_with(self, knobs: Mapping[str, str], source: str) -> bool:
+        self.runs += 1
+        there = self._run_with(knobs, source, self.reference)
+        if not there.outcome.is_pass:
+            return False
+        self.runs += 1
+        here = self._run_with(knobs, source, self.device)
+        return here.failure is not None and self._is_it(here.failure)
+
+    def _run_with(self, knobs: Mapping[str, str], source: str, runner: Runner) -> Run:
+        return run_once(runner, script_job(source, runner.target.device, limit_s=self._most_s, knobs=knobs))
 
     def _reference_job(self, source: str) -> Job:
         return script_job(source, self.reference.target.device, limit_s=self._most_s)
