@@ -128,6 +128,7 @@ def bad_files(folder):
         (["file-issues", "--dry-run", "--api-url", "nope"], "no API's address"),
         (["file-issues", "--dry-run", "--max-new", "-1"], "--max-new"),
         (["shrink", "missing.py"], "missing.py"),
+        (["shrink", "text.json"], "no Python that compiles"),
         (["shrink", ""], "empty path"),
         (["run", "missing.py"], "missing.py"),
         (["run", "--target", "nope", __file__], "take one of auto"),

@@ -11,10 +11,10 @@ from tputriage.minimize.device_argument import argued, as_given
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
 from tputriage.minimize.reducing.sizes import parse
+from tputriage.minimize.saying import run_script, said_by
 from tputriage.minimize.tidying import tidy
-from tputriage.model import Failure, Outcome, Run, Signature
+from tputriage.model import Failure, Outcome, Signature
 from tputriage.signatures import sign
-from tputriage.targets import runs
 from tputriage.targets.seam import Runner
 
 
@@ -51,8 +51,7 @@ def shrink_script(
     """
     started = time.monotonic()
     name = device.target.device
-    if parse(source) is None:
-        raise InputError("the script is no Python that compiles here: nothing to shrink")
+    check_compiles(source)
     start = argued(source, name)
     if start is None:
         raise InputError(f'the script must take its device as its first argument, or say "{name}" in one place')
@@ -80,23 +79,23 @@ def shrink_script(
     )
 
 
+def check_compiles(source: str) -> None:
+    """Raises InputError; asked before anything is started."""
+    if parse(source) is None:
+        raise InputError("the script is no Python that compiles here: nothing to shrink")
+
+
 def count(oracle: Interesting) -> None:
     """A run that the oracle did not make, a trace, counts as one."""
     oracle.runs += 1
 
 
 def _failing(source: str, device: Runner, reference: Runner, limit_s: float) -> Failure:
-    found = run_once(source, device, limit_s)
+    found = run_script(source, device, limit_s)
     if found.failure is None or not found.outcome.is_failure:
         raise TriageError(f"the script does not fail on {device.target.name}: nothing to shrink")
-    other = run_once(source, reference, limit_s)
+    other = run_script(source, reference, limit_s)
     if other.outcome is not Outcome.PASSED:
-        said = other.failure.message.partition("\n")[0] if other.failure else other.last_words[-200:]
+        said = said_by(other.failure) if other.failure else other.last_words[-200:]
         raise TriageError(f"the script fails on {reference.target.name} too, so it shows no difference: {said}")
     return found.failure
-
-
-def run_once(source: str, runner: Runner, limit_s: float) -> Run:
-    """One run of a script on a target."""
-    job = runs.script_job(source, runner.target.device, limit_s=limit_s)
-    return runs.run_once(runner, job)

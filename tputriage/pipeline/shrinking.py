@@ -11,8 +11,7 @@ from typing import Any
 from tputriage.console import Done, plural, progress, stoppable
 from tputriage.errors import InputError
 from tputriage.minimize.measure import code_lines
-from tputriage.minimize.reducing.sizes import parse
-from tputriage.minimize.shrink_script import Shrunk, shrink_script
+from tputriage.minimize.shrink_script import Shrunk, check_compiles, shrink_script
 from tputriage.pipeline.place import find_place, workers
 from tputriage.targets.runs import imports_of
 
@@ -24,15 +23,16 @@ def shrink(
     if not os.path.isfile(script):
         raise InputError(f"there is no script {script}")
     try:
-        source = script.read_text("utf-8")
+        source = script.read_text("utf-8-sig")  # Python takes a byte order mark too
     except (OSError, UnicodeDecodeError) as exc:
         raise InputError(f"{script} cannot be read: {exc}") from exc
+    check_compiles(source)
     target = output or script.with_name(f"{script.stem}.small.py")
     place, began_s = find_place(None, **machine), time.monotonic()
     best = [source]
     with (
         stoppable(lambda: _kept(target, best)),
-        workers(place, preload=_imports(source)) as (device, reference),
+        workers(place, preload=imports_of(source)) as (device, reference),
         progress("shrinking", quiet=quiet) as step,
     ):
         step(0, 1, f"starting, {plural(code_lines(source), 'line')}", budget_s)
@@ -47,11 +47,6 @@ def shrink(
         )
     _write(target, found.source)
     return _answer(found, target, source)
-
-
-def _imports(source: str) -> tuple[str, ...]:
-    """None of a script that does not parse, which is said later."""
-    return imports_of(source) if parse(source) is not None else ()
 
 
 def _kept(target: Path, found: Sequence[str]) -> str:
