@@ -55,6 +55,9 @@ TABLE = [
      "keep()\nwith f():\n    g()\n"),
     ("expression to a part of it", "f(keep.x + 1)\n", ["keep"], "keep\n"),
     ("expression to a part of it", "f(-keep(a)[0] if b else c)\n", ["keep(a)"], "keep(a)\n"),
+    # A module stands for nothing.
+    ("expression to a part of it", "import torch\nx = torch.nn.Linear()\nkeep(x)\n", ["keep(x)", "x = "],
+     "import torch\nx = torch.nn.Linear()\nkeep(x)\n"),
     ("statements alike to a part of them", "a, b = g()\nx = a * 2 + f()\ny = b * 2 + f()\nkeep(x, y)\n",
      lambda text: "keep(x, y)" in text and text.count("f()") in (0, 2) and "x = a" in text,
      "a, b = g()\nx = a\ny = b\nkeep(x, y)\n"),

@@ -24,7 +24,9 @@ def parts(program: Program) -> Sequence[Sequence[Site]]:
             and not _is_target(program, node)
             and not _is_name(program, node, imported)
         ):
-            sites = [Site(((node, pick),), f"{_kind(node)} {place}") for place, pick in enumerate(_picks(node))]
+            sites = [
+                Site(((node, pick),), f"{_kind(node)} {place}") for place, pick in enumerate(_picks(node, imported))
+            ]
             groups.setdefault(id(program.statement(node)), []).extend(reversed(sites))
     return [list(reversed(group)) for group in groups.values()]
 
@@ -61,9 +63,10 @@ def _root(node: cst.BaseExpression) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
-def _picks(node: cst.BaseExpression) -> Iterator[Pick]:
+def _picks(node: cst.BaseExpression, imported: set[str]) -> Iterator[Pick]:
+    """A module stands for nothing: `torch.nn.Linear(1, 1)` is no `torch.nn`."""
     if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute):
+        if isinstance(node.func, cst.Attribute) and _root(node.func) not in imported:
             yield lambda new: new.func.value
         yield from (partial(_argument, place=place) for place, arg in enumerate(node.args) if not arg.star)
     elif isinstance(node, (cst.Attribute, cst.Subscript)):
