@@ -2,10 +2,11 @@
 
 `--scripts FOLDER` holds scripts that say "tpu" once (../shared/bench, where that is there), `--more` adds those of
 fixtures/bench, `--tests` are node ids of the fixture suite, flattened first (six of its failures; they say "tpu" once
-then too). `--suite ROOT` is a checkout of diffusers, three of whose tests then stand for three of those; `--suite-tests`
-and `--suite-env` are for another suite. `--limit S` is each reducer's time for a script (480), `--only` picks rows by
-a part of their name, `--python` runs the scripts and the suite (an environment with diffusers 0.42.1 is made where
-none is given and there are scripts). Prints a line a run, then one JSON object; leaves 1 where a stated goal is missed.
+then too). `--suite ROOT` is a checkout of diffusers, three of whose tests then stand for three of those;
+`--suite-tests` and `--suite-env` are for another suite. `--limit S` is each reducer's time for a script (480),
+`--only` picks rows by a part of their name, `--python` runs the scripts and the suite (an environment with diffusers
+0.42.1 is made where none is given and there are scripts). Prints a line a run, then one JSON object; leaves 1 where a
+stated goal is missed.
 
 The better rival of a script is the one with fewer tokens, of those whose result still is the same bug.
 """
