@@ -120,7 +120,9 @@ def alone(name, label, pair, source, expected, wanted, options, work):
     oracle = BenchOracle(*pair, expected, options.limit)
     started = time.monotonic()
     end = work(source, oracle)
-    found = row(oracle.best or source, oracle.runs, time.monotonic() - started, end, pair[0], wanted)
+    best = oracle.best or source
+    seconds, failure = time.monotonic() - started, once(best, pair[0]).failure
+    found = row(best, oracle.runs, seconds, end, failure, wanted)
     print(f"{name:30} {label:10} {found}", flush=True)
     return found
 
@@ -158,9 +160,9 @@ def theirs(rival, python, source, oracle, *, options):
         server.close()
 
 
-def row(source, runs, seconds, end, device, wanted):
+def row(source, runs, seconds, end, failure, wanted):
     return {"tokens": tokens_of(source), "lines": code_lines(source), "runs": runs,
-            "seconds": round(seconds, 1), "end": end, "same": same(wanted, once(source, device).failure)}  # fmt: skip
+            "seconds": round(seconds, 1), "end": end, "same": same(wanted, failure)}  # fmt: skip
 
 
 def same(wanted, failure):
@@ -194,8 +196,8 @@ def by_roads(source, wanted, pair, options):
         roads.append(take_script_road(errand, script))
     draft, runs = roads[-1].draft, oracle.runs + sum(road.runs for road in roads)
     found = as_given(draft.source, "tpu", source)
-    made = row(found, runs, time.monotonic() - started, draft.level.value, device, wanted)
-    failure = once(found, device).failure
+    seconds, failure = time.monotonic() - started, once(found, device).failure
+    made = row(found, runs, seconds, draft.level.value, failure, wanted)
     proven = draft.wanted is not None and failure is not None and same_bug(draft.wanted, failure)
     return made | {"same": made["same"] or proven}
 

@@ -25,7 +25,7 @@ from tputriage.model import Failure, Outcome, Run, Signature, Verdict
 from tputriage.signatures import same_bug, sign
 from tputriage.signatures.families import BY_NAME, Kind
 from tputriage.signatures.rules import normalise
-from tputriage.targets.runs import OTHER_SEEDS, asked, run_of, run_once, script_job
+from tputriage.targets.runs import OTHER_SEEDS, run_of, run_once, script_job
 from tputriage.targets.seam import Answer, Job, Runner
 
 MOST_FINDINGS = 20
@@ -207,8 +207,7 @@ class Interesting:
     def _passes(self, source: str) -> bool:
         if not self._counted():
             return False
-        answer = asked(self.reference, self._reference_job(source))
-        passed = run_of(answer, self.reference.target).outcome.is_pass and not self._is_chance(source)
+        passed = self._run(source, self.reference).outcome.is_pass and not self._is_chance(source)
         if passed:
             self._pace_s = self._took_s
         return passed
@@ -228,18 +227,15 @@ class Interesting:
 
     def _matches_with(self, knobs: Mapping[str, str], source: str) -> bool:
         self.runs += 1
-        there = self._run_with(knobs, source, self.reference)
+        there = self._run(source, self.reference, knobs)
         if not there.outcome.is_pass:
             return False
         self.runs += 1
-        here = self._run_with(knobs, source, self.device)
+        here = self._run(source, self.device, knobs)
         return here.failure is not None and self._is_it(here.failure)
 
-    def _run_with(self, knobs: Mapping[str, str], source: str, runner: Runner) -> Run:
+    def _run(self, source: str, runner: Runner, knobs: Mapping[str, str] | None = None) -> Run:
         return run_once(runner, script_job(source, runner.target.device, limit_s=self._most_s, knobs=knobs))
-
-    def _reference_job(self, source: str) -> Job:
-        return script_job(source, self.reference.target.device, limit_s=self._most_s)
 
 
 _SLIPS = frozenset(

@@ -11,6 +11,7 @@ import hashlib
 import symtable
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 
 ARGUMENT = "sys.argv[1]"  # what a script calls its device while it is reduced
 GIVEN = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__builtins__", "__annotations__"}
@@ -22,6 +23,7 @@ RANDOM = frozenset(
 )  # fmt: skip
 
 
+@lru_cache(maxsize=64)  # the best so far is compared with each candidate, which the oracle then asks about too
 def normal_form(source: str) -> str | None:
     """A digest that formatting, comments and quotes do not change; None for what does not compile."""
     try:
@@ -76,23 +78,24 @@ def tells_the_device(source: str, device: str) -> str:
 def draws_on_the_device(source: str) -> str:
     """What makes random numbers on the device; "" where nothing does."""
     calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
-    return next((_name(node.func) for node in calls if _name(node.func) in RANDOM and _is_on_device(node)), "")
+    return next((name_of(node.func) for node in calls if name_of(node.func) in RANDOM and _is_on_device(node)), "")
 
 
 def _compares_device(node: ast.Compare, device: str) -> bool:
     sides = [part for side in (node.left, *node.comparators) for part in getattr(side, "elts", (side,))]
     texts = {side.value for side in sides if isinstance(side, ast.Constant)}
-    attributes = {_name(side) for side in sides}
+    attributes = {name_of(side) for side in sides}
     return bool({device, "cpu"} & texts) or bool({"device", "argv"} & attributes)
 
 
 def _is_on_device(node: ast.Call) -> bool:
     method = isinstance(node.func, ast.Attribute) and node.func.attr.endswith(("_", "dropout"))
-    like = _name(node.func).endswith("_like")
+    like = name_of(node.func).endswith("_like")
     return method or like or any(keyword.arg == "device" for keyword in node.keywords)
 
 
-def _name(node: ast.expr) -> str:
+def name_of(node: ast.expr) -> str:
+    """The last word of a name, dotted or not; "" for what is none."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""

@@ -89,6 +89,11 @@ def binds(*nodes: ast.AST) -> set[str]:
     return found
 
 
+def imported(tree: ast.Module) -> set[str]:
+    """Names that the imports of a script's top level bind."""
+    return {name for node in tree.body if isinstance(node, IMPORTS) for name in binds(node)}
+
+
 def swept(source: str, *, bold: bool = True) -> str:
     """Without imports, definitions and (where bold) assignments of names that nothing reads."""
     tree = ast.parse(source)

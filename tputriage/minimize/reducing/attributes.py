@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tputriage.minimize.reducing.objects import EMPTY, KEPT_ROOTS
 from tputriage.minimize.reducing.renaming import last_name
 from tputriage.minimize.reducing.sweeping import is_pure
-from tputriage.minimize.trees import blocks, reads, texts
+from tputriage.minimize.trees import DEFINITIONS, blocks, reads, texts
 
 
 def unread_out(tree: ast.Module) -> None:
@@ -79,7 +79,7 @@ def _empties(body: Sequence[ast.stmt]) -> list[tuple[str, str]]:
 
 def _stored_later(tree: ast.Module, name: str) -> bool:
     """Whether a function sets one of its attributes, which a plain name would be local to."""
-    inner = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    inner = [node for node in ast.walk(tree) if isinstance(node, DEFINITIONS)]
     return any(
         isinstance(part, ast.Attribute)
         and isinstance(part.ctx, ast.Store)

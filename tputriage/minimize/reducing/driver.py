@@ -86,7 +86,6 @@ class Reduction:
     under_way: str = ""  # the pass
     facts: Facts | None = None
     traced: str = ""
-    measured: sizes.Size | None = None  # of the best, where it was asked for
     done: dict[str, tuple[int, int]] = field(default_factory=dict)  # by pass: the shape at which it had nothing more
 
     def start(self, passes: Sequence[Pass]) -> bool:
@@ -165,7 +164,7 @@ class Reduction:
 
     def _shape(self) -> tuple[int, int]:
         """What a pass's chances hang on; smaller values alone open no new way for it."""
-        size = self._size()
+        size = sizes.size_of(self.best)
         return (size.statements, size.names) if size is not None else (0, 0)
 
     @property
@@ -252,7 +251,7 @@ class Reduction:
             candidate = sweeping.sweep(candidate)
         if candidate == self.best:
             return True
-        if not self._smaller(candidate) or self.vain.has(self.best, candidate) or self._doomed(candidate):
+        if not sizes.is_smaller(candidate, self.best) or self.vain.has(self.best, candidate) or self._doomed(candidate):
             return False
         if normal_form(candidate) != normal_form(self.best) and not self._asked(candidate):
             self.vain.add(self.best, candidate)
@@ -289,12 +288,3 @@ class Reduction:
 
     def _loses(self, candidate: str) -> bool:
         return bool(lost(candidate) - lost(self.best))
-
-    def _smaller(self, candidate: str) -> bool:
-        size, best = sizes.size_of(candidate), self._size()
-        return size is not None and best is not None and size < best
-
-    def _size(self) -> sizes.Size | None:
-        if self.measured is None or self.measured.text != self.best:
-            self.measured = sizes.size_of(self.best)
-        return self.measured

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tputriage.minimize.reducing.sizes import parse
-from tputriage.minimize.trees import position
 from tputriage.targets.seam import Ended, Job, Runner
 
 Place = tuple[int, int, int, int]  # line from 1, column from 0, end line, end column
@@ -48,12 +45,12 @@ class Facts:
         return {place: text for place, text in self.values.items() if place not in self.unsteady}
 
 
-def facts_of(value: Mapping[str, Any], told: frozenset[Place] = frozenset()) -> Facts:
-    """From the answer of the job kind `watch`; the values at `told` are left out."""
+def facts_of(value: Mapping[str, Any]) -> Facts:
+    """From the answer of the job kind `watch`."""
     return Facts(
         ran=frozenset(map(_place, value["ran"])),
         frames=tuple(map(_frame, value["frames"])),
-        values={_place(place): text for place, text, _ in value["values"] if _place(place) not in told},
+        values={_place(place): text for place, text, _ in value["values"]},
         unsteady=frozenset(_place(place) for place, _, steady in value["values"] if not steady),
         calls={_place(place): int(first) for place, first in value["calls"]},
         outside=frozenset(map(int, value["outside"])),
@@ -72,17 +69,10 @@ def tracer(device: Runner, *, limit_s: float, counted: Callable[[], None]) -> Ca
         counted()
         for answer in device.ask([Job("watch", {"source": source}, limit_s)]):
             if answer.ended is Ended.DONE and answer.value["failures"]:
-                return facts_of(answer.value, _told(source))
+                return facts_of(answer.value)
         return None
 
     return trace
-
-
-def _told(source: str) -> frozenset[Place]:
-    """Where the script reads what it was told: its device, which is another one on the reference."""
-    tree = parse(source)
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)] if tree else []
-    return frozenset(position(node) for node in nodes if ast.unparse(node) == "sys.argv")
 
 
 def _place(found: Any) -> Place:

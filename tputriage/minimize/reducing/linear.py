@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from tputriage.minimize.reducing.calling import arguments
 from tputriage.minimize.reducing.contexts import collected, context, generated
 from tputriage.minimize.reducing.facts import Facts
-from tputriage.minimize.reducing.objects import Classes, Kept, is_base_constructor, wished_name, with_empty
+from tputriage.minimize.reducing.objects import Classes, Kept, is_base_constructor, stored, wished_name, with_empty
 from tputriage.minimize.reducing.renaming import (
     Folded,
     Named,
@@ -36,11 +36,11 @@ from tputriage.minimize.reducing.unrolling import LOOPS, Held, Rounds, loops_all
 from tputriage.minimize.reducing.unrun import prune
 from tputriage.minimize.trees import (
     DEFINITIONS,
-    IMPORTS,
     Function,
     binds,
     blocks,
     functions,
+    imported,
     inner_reads,
     position,
     reads,
@@ -113,7 +113,7 @@ class _Line:
         self.taken = reads(*plain) | binds(*self.tree.body)
         self.lambdas = {}
         self.rounds, self.held = Rounds(self.facts, {node.name for node in classes}), Held()
-        self.imported = {name for node in self.tree.body if isinstance(node, IMPORTS) for name in binds(node)}
+        self.imported = imported(self.tree)
 
     def block(self, body: Sequence[ast.stmt], stack: tuple[Function, ...]) -> list[ast.stmt]:
         return [line for statement in body for line in self.statement(statement, stack)]
@@ -222,8 +222,7 @@ class _Line:
             made.name = self.free(method.name)
             self.taken.add(made.name)
             made.body = [Renaming({receiver: name}, {}).visit(node) for node in made.body]
-            target = ast.Attribute(ast.Name(name, ast.Load()), method.name, ast.Store())
-            lines += [made, ast.Assign([target], ast.Name(made.name, ast.Load()), lineno=0)]
+            lines += [made, stored(name, method.name, ast.Name(made.name, ast.Load()))]
         return lines
 
     def name_of(self, kind: ast.ClassDef, node: ast.stmt, call: ast.Call) -> str:

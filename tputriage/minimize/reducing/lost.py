@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from tputriage.minimize.names import ARGUMENT, RANDOM
+from tputriage.minimize.names import ARGUMENT, RANDOM, name_of
 from tputriage.minimize.reducing.sizes import parse
 
 UNWRITTEN = frozenset({"empty", "empty_like", "new_empty", "empty_strided"})  # no seed governs them
@@ -28,7 +28,7 @@ def lost(source: str) -> frozenset[str]:
     if tree is None:
         return frozenset()
     found = set() if ARGUMENT in source else {"it is not told its device"}
-    called = {_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    called = {name_of(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     if _judges(tree, called) and called & DRAWS and not called & SEEDS:
         found.add("it judges numbers that no seed governs")
     return frozenset(found)
@@ -38,9 +38,3 @@ def _judges(tree: ast.Module, called: set[str]) -> bool:
     return any(isinstance(node, ast.Assert) for node in ast.walk(tree)) or any(
         name.startswith(JUDGES) for name in called
     )
-
-
-def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

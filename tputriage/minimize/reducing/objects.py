@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tputriage.minimize.reducing.facts import Facts
-from tputriage.minimize.reducing.renaming import first_name, last_name
-from tputriage.minimize.trees import IMPORTS, Function, binds, first_line, position
+from tputriage.minimize.reducing.renaming import assignment, first_name, last_name
+from tputriage.minimize.trees import Function, first_line, imported, position
 
 PLAIN_ROOTS = frozenset({"object", "ABC", "Generic", "Protocol", "Dataset"})  # what they do is not missed
 KEPT_ROOTS = frozenset({"Module", "TestCase"})  # an object of their own takes any attribute
@@ -49,10 +49,10 @@ class Classes:
 
     def _through_others(self) -> set[int]:
         """First lines of defs that a call of a builtin or a library came to: `sorted(xs, key=f)`."""
-        imported = {name for node in self.tree.body if isinstance(node, IMPORTS) for name in binds(node)}
+        libraries = imported(self.tree)
         calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call) and hasattr(node, "lineno")]
         foreign = [
-            node for node in calls if (name := first_name(node.func)) in imported or (name and hasattr(builtins, name))
+            node for node in calls if (name := first_name(node.func)) in libraries or (name and hasattr(builtins, name))
         ]
         return {self.facts.calls[position(node)] for node in foreign if position(node) in self.facts.calls}
 
@@ -110,7 +110,7 @@ class Classes:
         plain, usual = ([name for name, value in fields.items() if bool(value) is wanted] for wanted in (False, True))
         made.args.args += [ast.arg(name) for name in (*plain, *usual)]
         made.args.defaults = [value for name in usual if (value := fields[name]) is not None]
-        made.body = [_stored("self", name, ast.Name(name, ast.Load())) for name in (*plain, *usual)]
+        made.body = [stored("self", name, ast.Name(name, ast.Load())) for name in (*plain, *usual)]
         after = self.method(kind, "__post_init__")
         made.body += copy.deepcopy(after.body) if after is not None else []
         return made
@@ -119,9 +119,9 @@ class Classes:
         """An empty object of that name, with the class's own attributes that something reads."""
         roots = [base for one in self.lineage(kind) for base in one.bases if last_name(base) in KEPT_ROOTS]
         root = copy.deepcopy(roots[0]) if roots else ast.Name(EMPTY, ast.Load())
-        made: list[ast.stmt] = [_assigned(name, ast.Call(root, [], []))]
+        made: list[ast.stmt] = [assignment(name, ast.Call(root, [], []))]
         shared = {key: value for one in reversed(self.lineage(kind)) for key, value in _shared(one)}
-        return [*made, *(_stored(name, key, value) for key, value in shared.items() if key in self.read)]
+        return [*made, *(stored(name, key, value) for key, value in shared.items() if key in self.read)]
 
     def asked_for(self, kind: ast.ClassDef) -> list[Function]:
         """Methods that something else than a call of the script needs: a hook, a library."""
@@ -213,10 +213,7 @@ def _shared(kind: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
                 yield name, copy.deepcopy(value)
 
 
-def _assigned(name: str, value: ast.expr) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
-
-
-def _stored(name: str, attribute: str, value: ast.expr) -> ast.stmt:
+def stored(name: str, attribute: str, value: ast.expr) -> ast.stmt:
+    """`name.attribute = value`"""
     target = ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Store())
     return ast.Assign([target], value, lineno=0)

@@ -58,10 +58,10 @@ def _operands(node: cst.CSTNode) -> Operands:
         case cst.BinaryOperation(operator=cst.Power()):
             return ("left", AWAIT), ("right", UNARY)
         case cst.BinaryOperation() | cst.BooleanOperation():
-            own = BINARY[type(node.operator)]
+            own = _binds(node)
             return ("left", own), ("right", own + 1)
         case cst.UnaryOperation():
-            return (("expression", BINARY.get(type(node.operator), UNARY)),)
+            return (("expression", _binds(node)),)
     return OPERANDS.get(type(node), ())
 
 

@@ -34,8 +34,8 @@ def sweep(source: str, *, registered: bool = True) -> str:
 
 def _is_noted(node: ast.stmt) -> bool:
     """`@dataclass` notes nothing."""
-    texts = [ast.unparse(part).partition("(")[0] for part in getattr(node, "decorator_list", ())]
-    return bool(getattr(node, "keywords", ())) or any(not text.endswith("dataclass") for text in texts)
+    decorators = [ast.unparse(part).partition("(")[0] for part in getattr(node, "decorator_list", ())]
+    return bool(getattr(node, "keywords", ())) or any(not text.endswith("dataclass") for text in decorators)
 
 
 def loads(tree: ast.AST) -> Counter[str]:
