@@ -7,36 +7,53 @@ leave the default; when it is written for people it says `sys.argv[1] if len(sys
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from tputriage.minimize.names import ARGUMENT
+from tputriage.minimize.reducing.sizes import mentions, parse
 from tputriage.minimize.reducing.sweeping import sweep
+from tputriage.minimize.trees import first_line, is_argument, lines_of
 
 
 def argued(source: str, device: str) -> str | None:
     """The script with its device as an argument; None where it neither takes one nor names the device in one place."""
     tree = ast.parse(source)
-    defaulted = [node for node in ast.walk(tree) if isinstance(node, ast.IfExp) and _is_argument(node.body)]
+    defaulted = [node for node in ast.walk(tree) if isinstance(node, ast.IfExp) and _is_defaulted(node)]
     if defaulted:
-        return _replaced(source, defaulted[0], ARGUMENT)
-    if any(_is_argument(node) for node in ast.walk(tree)):
-        return source
-    named = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == device]
+        return _replaced(source, tree, {defaulted[0]: ARGUMENT})
+    given = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and is_argument(node)]
+    if given:
+        return source if ARGUMENT in source else _replaced(source, tree, dict.fromkeys(given, ARGUMENT))
+    named = [node for node in _values(tree) if node.value == device]
     if len(named) != 1:
         return None
-    return with_import(_replaced(source, named[0], ARGUMENT))
+    return with_import(_replaced(source, tree, {named[0]: ARGUMENT}))
+
+
+def _is_defaulted(node: ast.IfExp) -> bool:
+    return is_argument(node.body) and "sys.argv" in ast.unparse(node.test)
+
+
+def _values(tree: ast.Module) -> list[ast.Constant]:
+    """Constants in whose place any expression can stand: no docstring, no pattern, no part of an f-string's text."""
+    fixed: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.JoinedStr(values=parts):
+                fixed.update(map(id, parts))
+            case ast.Expr(value=value) | ast.MatchValue(value=value):
+                fixed.add(id(value))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in fixed]
 
 
 def defaulted(source: str, device: str) -> str:
     """The script as people run it: with the device where no argument is given."""
     tree = ast.parse(source)
-    arguments = [node for node in ast.walk(tree) if _is_argument(node)]
-    kept = {id(node.body) for node in ast.walk(tree) if isinstance(node, ast.IfExp)}
-    assigned = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+    kept = {node.body for node in ast.walk(tree) if isinstance(node, ast.IfExp)}
+    assigned = {node.value for node in ast.walk(tree) if isinstance(node, ast.Assign)}
     full = f'{ARGUMENT} if len(sys.argv) > 1 else "{device}"'
-    for node in reversed(sorted(arguments, key=lambda node: (node.lineno, node.col_offset))):  # type: ignore[attr-defined]
-        if id(node) not in kept:
-            source = _replaced(source, node, full if id(node) in assigned else f"({full})")
-    return source
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and is_argument(node) and node not in kept]
+    return _replaced(source, tree, {node: full if node in assigned else f"({full})" for node in found})
 
 
 def as_given(source: str, device: str, given: str) -> str:
@@ -45,30 +62,49 @@ def as_given(source: str, device: str, given: str) -> str:
     The name stands where it is read, if that is one place: a line that only names it says nothing more.
     """
     plain = argued(source, device) or source
-    places = [node for node in ast.walk(ast.parse(plain)) if _is_argument(node)]
-    if ARGUMENT in given or len(places) != 1:
+    tree = ast.parse(plain)
+    places = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and is_argument(node)]
+    if any(map(is_argument, ast.walk(ast.parse(given)))) or len(places) != 1:
         return defaulted(source, device)
-    return sweep(_where_it_is_read(_replaced(plain, places[0], f'"{device}"'), device))
+    return sweep(_where_it_is_read(_replaced(plain, tree, {places[0]: f'"{device}"'}), device))
 
 
 def _where_it_is_read(source: str, device: str) -> str:
-    nodes = list(ast.walk(ast.parse(source)))
+    tree = ast.parse(source)
+    nodes = list(ast.walk(tree))
     named = [node for node in nodes if isinstance(node, ast.Assign) and getattr(node.value, "value", None) == device]
     names = {target.id for node in named for target in node.targets if isinstance(target, ast.Name)}
     met = [node for node in nodes if isinstance(node, ast.Name) and node.id in names]
     reads = [node for node in met if isinstance(node.ctx, ast.Load)]
-    once = len(names) == len(named) == len(reads) == 1 and len(met) == 2
-    return _replaced(source, reads[0], f'"{device}"') if once else source
+    once = len(names) == len(named) == len(reads) == 1 and mentions(tree)[reads[0].id] == 2
+    return _replaced(source, tree, {reads[0]: f'"{device}"'}) if once else source
 
 
 def with_import(source: str) -> str:
-    """`import sys` before the first other import, where the script has none."""
-    tree = ast.parse(source)
-    if any(isinstance(node, ast.Import) and any(name.name == "sys" for name in node.names) for node in tree.body):
+    """`import sys` before the first statement that is no import, where the script has none before that."""
+    body = ast.parse(source).body
+    leading = next((place for place, node in enumerate(body) if not _leads(node)), len(body))
+    if any(_binds_sys(node) for node in body[:leading]):
         return source
-    lines = source.splitlines(keepends=True)
-    first = next((node.lineno for node in tree.body if not _must_lead(node)), 1)
-    return "".join([*lines[: first - 1], "import sys\n", *lines[first - 1 :]])
+    node = next((node for node in body if not _must_lead(node)), None)
+    if node is None:
+        return source
+    lines = lines_of(source)
+    first = first_line(node) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else node.lineno
+    before, after = lines[: first - 1], lines[first - 1 :]
+    if node.col_offset == 0:
+        return "".join([*before, "import sys\n", *after])
+    line = after[0].encode()
+    head, tail = line[: node.col_offset].decode(), line[node.col_offset :].decode()
+    return "".join([*before, head, "import sys; ", tail, *after[1:]])
+
+
+def _leads(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom) or _must_lead(node)
+
+
+def _binds_sys(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import) and any((name.asname or name.name) == "sys" == name.name for name in node.names)
 
 
 def _must_lead(node: ast.stmt) -> bool:
@@ -77,16 +113,46 @@ def _must_lead(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _is_argument(node: ast.AST) -> bool:
-    return isinstance(node, ast.Subscript) and ast.unparse(node) == ARGUMENT
+def _replaced(source: str, tree: ast.Module, texts: Mapping[ast.expr, str]) -> str:
+    """The source with other texts for these expressions of its tree; as it is where that makes no program.
+
+    An f-string that holds some of them is written anew: there quotes end it, and places are wrong before Python 3.12.
+    """
+    strings = _strings(tree)
+    held = {part: around for around in strings for part in ast.walk(around) if part in texts}
+    edits = {node: text for node, text in texts.items() if node not in held}
+    try:
+        edits |= {around: ast.unparse(_Swapping(texts).visit(around)) for around in held.values()}
+    except ValueError:  # a backslash that has no place in an f-string
+        return source
+    lines = [line.encode() for line in lines_of(source)]
+    for node in sorted(edits, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        head, tail = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
+        lines[first : last + 1] = [head + edits[node].encode() + tail, *[b""] * (last - first)]
+    replaced = b"".join(lines).decode()
+    return replaced if parse(replaced) is not None else source
 
 
-def _replaced(source: str, node: ast.AST, text: str) -> str:
-    """Columns of `ast` count bytes."""
-    assert isinstance(node, ast.expr)
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    lines = source.encode().splitlines(keepends=True)
-    head = b"".join(lines[: node.lineno - 1]) + lines[node.lineno - 1][: node.col_offset]
-    tail = lines[node.end_lineno - 1][node.end_col_offset :] + b"".join(lines[node.end_lineno :])
-    return (head + text.encode() + tail).decode()
+def _strings(tree: ast.Module) -> list[ast.JoinedStr]:
+    """The f-strings that lie in no other."""
+    found: list[ast.JoinedStr] = []
+    inside: set[ast.AST] = set()
+    for node in ast.walk(tree):  # the outer ones first
+        if isinstance(node, ast.JoinedStr) and node not in inside:
+            inside.update(ast.walk(node))
+            found.append(node)
+    return found
+
+
+class _Swapping(ast.NodeTransformer):
+    """Puts other expressions for some."""
+
+    def __init__(self, texts: Mapping[ast.expr, str]) -> None:
+        self.texts = texts
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.expr) and node in self.texts:
+            return ast.parse(self.texts[node], mode="eval").body
+        new: ast.AST = super().visit(node)
+        return new

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tputriage.console import visible
 from tputriage.minimize.draft import Draft
+from tputriage.minimize.trees import lines_of
 from tputriage.rendering import render
 from tputriage.signatures import spoken, unstamped
 
@@ -62,4 +63,4 @@ def _without_header(source: str) -> str:
     if ast.get_docstring(tree, clean=False) is None:
         return source
     end = tree.body[0].end_lineno or 1
-    return "".join(source.splitlines(keepends=True)[end:])
+    return "".join(lines_of(source)[end:])

@@ -14,6 +14,21 @@ IMPORTS = (ast.Import, ast.ImportFrom)
 MOST_SWEEPS = 50
 
 
+def lines_of(source: str) -> list[str]:
+    """Its lines with their ends, as Python counts them: a form feed or U+2028 in a string ends none."""
+    return [line.decode() for line in source.encode().splitlines(keepends=True)]
+
+
+def is_argument(node: ast.AST) -> bool:
+    """Whether it reads the script's first argument, its device."""
+    match node:
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name(id="sys"), attr="argv"), slice=ast.Constant(value=1), ctx=ast.Load()
+        ):
+            return True
+    return False
+
+
 def position(node: ast.expr | ast.stmt) -> Position:
     return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 

@@ -195,6 +195,27 @@ def test_a_script_that_cannot_be_read_comes_back_as_it_is():
     assert reduce_source("def f(:\n", lambda source: True) == "def f(:\n"
 
 
+def test_a_long_sum_is_reduced_though_it_is_a_deep_tree():
+    source = f"x = {' + '.join(f'a{number}' for number in range(350))}\nf()\nkeep(x)\n"
+    passes = [one for one in all_passes() if one.name in {"delete statements", "call to the function's body"}]
+    assert "f()" not in reduce_source(source, Bug("keep(x)", " + "), passes=passes)
+
+
+def test_a_script_that_is_deeper_than_a_pass_can_follow_is_left_to_the_others():
+    def follows(depth):
+        return follows(depth + 1)
+
+    passes = [Pass("follows", 1, lambda program: follows(0)), *all_passes()]
+    assert reduce_source("f()\nkeep()\n", Bug("keep("), passes=passes) == "keep()\n"
+
+
+@pytest.mark.parametrize("end", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_what_ends_a_line_for_text_but_not_for_python_moves_nothing(end):
+    kept = f'text = """a{end}b"""\nkeep(text)\n'
+    bug = Bug(f'text = """a{end}b"""\n', "keep(text)", most=1)  # what nothing reads goes at once
+    assert reduce_source(kept.replace("keep", "import unused\nkeep"), bug) == kept
+
+
 def test_only_programs_are_asked():
     def breaking(program):
         line = cst.SimpleStatementLine([cst.Return(cst.Name("x"))])

@@ -14,6 +14,7 @@ DEVICE, SEED = "it is not told its device", "it judges numbers that no seed gove
     [
         ("f(sys.argv[1])\n", set()),
         ("f(1)\n", {DEVICE}),
+        ("f('sys.argv[1]')  # sys.argv[1]\n", {DEVICE}),
         ("x = randn(2, device=sys.argv[1])\nassert x[0] > 0\n", {SEED}),
         ("manual_seed(0)\nx = randn(2, device=sys.argv[1])\nassert x[0] > 0\n", set()),
         ("torch.testing.assert_close(torch.rand(2).to(sys.argv[1]), y)\n", {SEED}),

@@ -19,7 +19,7 @@ from tputriage.minimize.names import normal_form
 from tputriage.minimize.reducing import sizes, sweeping
 from tputriage.minimize.reducing.adaptive import backwards
 from tputriage.minimize.reducing.doomed import troubles
-from tputriage.minimize.reducing.edits import Program, Site
+from tputriage.minimize.reducing.edits import Program, Site, deep
 from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.lost import lost
 from tputriage.minimize.reducing.passes import Pass, all_passes
@@ -181,7 +181,7 @@ class Reduction:
         while not self.exhausted:
             if looked_at != self.best:
                 program, looked_at = self._program(one.traced), self.best
-                groups = one.groups(program) if program is not None else ()
+                groups = _groups(one, program) if program is not None else ()
             if program is None or place >= len(groups):
                 return True
             self._run_group(one, program, groups[place], patience)
@@ -288,3 +288,12 @@ class Reduction:
 
     def _loses(self, candidate: str) -> bool:
         return bool(lost(candidate) - lost(self.best))
+
+
+def _groups(one: Pass, program: Program) -> Sequence[Sequence[Site]]:
+    """None where the script goes deeper than a pass can follow."""
+    try:
+        with deep():
+            return one.groups(program)
+    except RecursionError:
+        return ()

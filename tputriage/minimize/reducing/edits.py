@@ -7,9 +7,12 @@ to the tree they were found in, many at once, nested ones from the inside out.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -24,6 +27,20 @@ Found = TypeVar("Found", bound=cst.CSTNode)
 
 # Layout holds no code; walking past it makes walking several times quicker.
 LAYOUT = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Newline)
+
+
+DEPTH = 10_000  # frames, few enough for the compiler, which shares the limit, on a stack of 8 MiB
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Lets libcst go deeper: it writes a sum of three hundred parts in a thousand calls, all of them Python's own."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +96,11 @@ class Program:
     def places(self) -> dict[int, Place]:
         """Where each node stands, by its id: (line from 1, column from 0, end line, end column)."""
         wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        found: dict[int, Place] = {}
-        for node, one in wrapper.resolve(PositionProvider).items():
-            found[id(node)] = (one.start.line, one.start.column, one.end.line, one.end.column)
-        return found
+        with deep():
+            told = wrapper.resolve(PositionProvider)
+        return {
+            id(node): (one.start.line, one.start.column, one.end.line, one.end.column) for node, one in told.items()
+        }
 
     @cached_property
     def _kinds(self) -> dict[Any, list[Any]]:
@@ -123,8 +141,9 @@ class Program:
     def with_changes(self, sites: Iterable[Site]) -> str | None:
         """The script's text after these changes, or None where they make no program."""
         try:
-            return _Rebuilding(self, sites).code()
-        except RefusedError:
+            with deep():
+                return _Rebuilding(self, sites).code()
+        except (RefusedError, RecursionError):
             return None
 
 
@@ -170,8 +189,7 @@ class _Rebuilding:
         for site in self.sites:
             for node, replacement in site.changes:
                 self._changes.setdefault(id(node), []).append(replacement)
-                self._touched.add(id(node))
-                self._touched.update(id(above) for above in self.program.above(node))
+                self._touch(node)
         try:
             found = self._new(self.program.module)
             if isinstance(found, cst.Module):
@@ -181,6 +199,12 @@ class _Rebuilding:
             # where a second change of a node finds that the first has left another one there.
             raise RefusedError(str(exc)) from exc
         raise RefusedError("the whole script is gone")
+
+    def _touch(self, node: cst.CSTNode) -> None:
+        for one in chain([node], self.program.above(node)):
+            if id(one) in self._touched:
+                return  # and all that is above it
+            self._touched.add(id(one))
 
     def _new(self, node: cst.CSTNode) -> New:
         if id(node) not in self._touched:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from tputriage.minimize.names import ARGUMENT, RANDOM, name_of
+from tputriage.minimize.names import RANDOM, name_of
 from tputriage.minimize.reducing.sizes import parse
+from tputriage.minimize.trees import is_argument
 
 UNWRITTEN = frozenset({"empty", "empty_like", "new_empty", "empty_strided"})  # no seed governs them
 DRAWS = RANDOM - UNWRITTEN | {"random", "uniform", "choice", "shuffle", "sample", "integers", "exponential_"}
@@ -27,7 +28,7 @@ def lost(source: str) -> frozenset[str]:
     tree = parse(source)
     if tree is None:
         return frozenset()
-    found = set() if ARGUMENT in source else {"it is not told its device"}
+    found = set() if any(map(is_argument, ast.walk(tree))) else {"it is not told its device"}
     called = {name_of(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     if _judges(tree, called) and called & DRAWS and not called & SEEDS:
         found.add("it judges numbers that no seed governs")

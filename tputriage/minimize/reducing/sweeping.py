@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tputriage.minimize.reducing.sizes import DEFINITIONS, parse
-from tputriage.minimize.trees import texts
+from tputriage.minimize.trees import lines_of, texts
 
 MOST_SWEEPS = 20  # each takes what only the one before it still used
 PURE = (
@@ -125,7 +125,7 @@ def _bound_by(name: ast.alias) -> str:
 
 def _without(source: str, dead: list[tuple[ast.stmt, str]]) -> str:
     """Whole lines only: a statement that shares its line with another stays."""
-    lines: list[str | None] = list(source.splitlines())
+    lines: list[str | None] = [line.rstrip("\r\n") for line in lines_of(source)]
     for node, left in dead:
         first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
         last = node.end_lineno or node.lineno
