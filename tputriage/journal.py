@@ -41,7 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     path = config.getoption("--tputriage-journal")
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    # Asked of xdist itself: its variable of the environment reaches the pytest that a test starts too.
+    worker = getattr(config, "workerinput", {}).get("workerid", "")
     # With xdist the controller sees reports, not tests; its workers write.
     if path and (worker or not _is_controller(config)):
         config.pluginmanager.register(Journal(Path(f"{path}.{worker}" if worker else path), config), _NAME)

@@ -113,6 +113,12 @@ def test_each_xdist_worker_writes_a_journal_and_the_report_takes_what_it_lacks(t
     assert [(crash.outcome, crash.signal) for crash in crashes] == [(Outcome.CRASH, 6)]
 
 
+def test_a_pytest_that_a_test_of_an_xdist_worker_starts_writes_its_own_journal(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    run(tmp_path, *ALL[2:])
+    assert outcomes(read_report(tmp_path / "journal")) == WANTED
+
+
 def test_a_report_given_twice_counts_once(story):
     assert len(merge_reports([read_report(story / "log"), read_report(story / "log")])) == 1
 
