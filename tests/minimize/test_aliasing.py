@@ -4,8 +4,9 @@ import pytest
 
 from tputriage.minimize.aliasing import view_text
 from tputriage.minimize.arguments import Call, Tensor, View
+from tputriage.minimize.dimensions import resized
 from tputriage.minimize.reading import read_call
-from tputriage.minimize.shrinking import openings, resized
+from tputriage.minimize.shrinking import openings
 from tputriage.minimize.writing import script_of
 
 

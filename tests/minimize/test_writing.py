@@ -63,7 +63,7 @@ def test_a_name_never_hides_a_builtin_or_the_device():
 def test_backward_runs_on_the_sum():
     x = Tensor(1, (2,), "float32", requires_grad=True)
     assert body(Call("torch.f", (x,), {}, then="backward")) == (
-        "x = torch.ones(2, device=device, requires_grad=True)\ntorch.f(x).sum().backward()\n"
+        "torch.f(torch.ones(2, device=device, requires_grad=True)).sum().backward()\n"
     )
 
 
@@ -179,9 +179,22 @@ def told(name, *args, then="", **kwargs):
 
 
 # call as it was captured, its line
+def test_the_one_tensor_of_a_function_is_made_where_it_is_taken():
+    x = Tensor(1, (2, 3), "float32", layout=Layout(Way.PERMUTED, (1, 0)))
+    assert body(Call("torch.f", (x, 2), {})) == "torch.f(torch.ones(3, 2, device=device).T, 2)\n"
+
+
+def test_a_tensor_has_a_name_where_it_is_used_twice_or_its_line_would_be_long():
+    x = Tensor(1, (2,), "float32")
+    assert body(Call("torch.f", (x, x), {})) == "x = torch.ones(2, device=device)\ntorch.f(x, x)\n"
+    long = body(Call(f"torch.{'f' * 60}", (x,), {}))
+    assert long == f"x = torch.ones(2, device=device)\ntorch.{'f' * 60}(x)\n"
+
+
+ONES = "torch.ones(4, device=device)"
 ODD = [
     (told("torch.Tensor.random_", to=5, **{"from": 0}), 'x.random_(to=5, **{"from": 0})'),
-    (told("torch.ops.aten.random_.from", 0, 5), 'getattr(torch.ops.aten.random_, "from")(x, 0, 5)'),
+    (told("torch.ops.aten.random_.from", 0, 5), f'getattr(torch.ops.aten.random_, "from")({ONES}, 0, 5)'),
     (told("torch.Tensor.__getitem__", {"is": "list", "items": [FIRST, NOTHING]}),
      "x[[slice(0, 1, None), slice(None, None, None)]]"),
     (told("torch.Tensor.__getitem__", {"is": "tuple", "items": [{"is": "tuple", "items": [FIRST]}, FIRST]}),
@@ -191,9 +204,10 @@ ODD = [
     (told("torch.Tensor.__rpow__", -2.0), "(-2.0) ** x"),
     (told("torch.Tensor.__rmul__", {"is": "complex", "text": "(1+2j)"}, then=".cpu()"), "((1+2j) * x).cpu()"),
     (told("torch.Tensor.__neg__", then=".cpu()"), "(-x).cpu()"),
-    (told("torch.f", {"is": "complex", "text": "(nan+infj)"}), 'torch.f(x, complex("nan+infj"))'),
-    (told("torch.f", m={"is": "dict", "items": {"is": "tensor", "id": 3}}), 'torch.f(x, m={"is": "tensor", "id": 3})'),
-    (told("torch.f", "it's \"q\"\n\0"), """torch.f(x, 'it\\'s "q"\\n\\x00')"""),
+    (told("torch.f", {"is": "complex", "text": "(nan+infj)"}), f'torch.f({ONES}, complex("nan+infj"))'),
+    (told("torch.f", m={"is": "dict", "items": {"is": "tensor", "id": 3}}),
+     f'torch.f({ONES}, m={{"is": "tensor", "id": 3}})'),
+    (told("torch.f", "it's \"q\"\n\0"), f"""torch.f({ONES}, 'it\\'s "q"\\n\\x00')"""),
 ]  # fmt: skip
 
 

@@ -17,9 +17,10 @@ from tputriage.minimize.aimed import Aimed
 from tputriage.minimize.arguments import CONTIGUOUS, Call, mapped
 from tputriage.minimize.compiled import Shows, inputs_of, results_of, script_of
 from tputriage.minimize.conditions import Conditions, find_conditions
+from tputriage.minimize.dimensions import SMALL, resized, sizes
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.errand import Errand
-from tputriage.minimize.shrinking import SMALL, Shrink, plain_values, resized, sizes
+from tputriage.minimize.shrinking import Shrink, plain_values
 from tputriage.minimize.suspects import ended_badly
 from tputriage.minimize.trace_road import Program, read_steps, shrink_program
 from tputriage.model import Failure, Level, Outcome, Phase, Signature

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tputriage.minimize.arguments import COMPLEX, CONTIGUOUS, FLOATS, Call, Fill, Layout, Tensor, Way, mapped
-from tputriage.minimize.shrinking import resized, sizes
+from tputriage.minimize.dimensions import resized, sizes
 from tputriage.model import Signature
 from tputriage.signatures import Kind, family_of, same_bug
 from tputriage.targets.runs import run_of, script_job

@@ -11,21 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
-from tputriage.minimize.arguments import (
-    CONTIGUOUS,
-    FLOATS,
-    Call,
-    Fill,
-    Items,
-    Tensor,
-    Value,
-    mapped,
-    revalued,
-)
+from tputriage.minimize.arguments import CONTIGUOUS, FLOATS, Call, Fill, Tensor, Value, Way, mapped, revalued
+from tputriage.minimize.dimensions import SMALL, of_rank, resized, sizes, without_dimension
 
 MOST_QUESTIONS = 60
 MANY = 3  # tensors of a call, from which on it is tried whether it takes fewer
-SMALL = 2  # sizes of one hide strides, and warn in statistics; two is as easy to read
 Change = Callable[[Tensor], Tensor]
 
 
@@ -124,44 +114,6 @@ def _changed(call: Call, change: Change, numbers: Iterable[int]) -> Call:
     return mapped(call, lambda tensor: change(tensor) if tensor.id in chosen else tensor)
 
 
-def sizes(call: Call) -> list[int]:
-    """The different sizes of dimensions, largest first."""
-    return sorted({size for tensor in call.tensors for size in tensor.dims}, reverse=True)
-
-
-def resized(call: Call, new: dict[int, int], *, tied: bool = True) -> Call:
-    """Equal sizes stay equal; with `tied`, numbers in lists that are such a size (a shape argument) follow."""
-
-    call = mapped(call, lambda tensor: _cut(tensor, tuple(new.get(size, size) for size in tensor.dims)))
-
-    def walk(value: Value, inside: bool) -> Value:
-        if isinstance(value, Items):
-            return replace(value, items=tuple(walk(item, True) for item in value.items))
-        counts = tied and inside and type(value) is int and value > SMALL
-        return new.get(value, value) if counts and isinstance(value, int) else value
-
-    kwargs = {key: walk(value, False) for key, value in call.kwargs.items()}
-    return replace(call, args=tuple(walk(value, False) for value in call.args), kwargs=kwargs)
-
-
-def _cut(tensor: Tensor, dims: tuple[int, ...]) -> Tensor:
-    """A tensor of other dimensions, with the leading part of its values where it has them."""
-    if dims == tensor.dims:
-        return tensor
-    layout = tensor.layout if not tensor.layout.strides else CONTIGUOUS
-    if tensor.fill is not Fill.VALUES:
-        return replace(tensor, dims=dims, layout=layout)
-    return replace(tensor, dims=dims, layout=layout, values=_corner(tensor.values, tensor.dims, dims))
-
-
-def _corner(values: tuple[object, ...], old: tuple[int, ...], new: tuple[int, ...]) -> tuple[object, ...]:
-    if not old:
-        return values
-    row = len(values) // old[0] if old[0] else 0
-    rows = [_corner(values[place * row : (place + 1) * row], old[1:], new[1:]) for place in range(min(old[0], new[0]))]
-    return tuple(value for part in rows for value in part)
-
-
 def without_options(call: Call) -> Call:
     """Only what the function asks for; an out= goes too."""
     required = set(call.parameters[: call.needed]) | set(call.parameters[: len(call.args)])
@@ -253,16 +205,26 @@ def lower_rank(shrink: Shrink) -> None:
     """One dimension, else one fewer, where every tensor has the same number of them."""
     assert shrink.best is not None
     ranks = {len(tensor.dims) for tensor in shrink.best.tensors}
-    if len(ranks) != 1 or max(ranks) < 2 or any(t.layout != CONTIGUOUS for t in shrink.best.tensors):
+    if len(ranks) != 1 or max(ranks) < 2:
+        return
+    if any(tensor.layout != CONTIGUOUS for tensor in shrink.best.tensors):
+        _drop_dimensions(shrink)
         return
     for rank in dict.fromkeys((1, max(ranks) - 1)):
-        if shrink.consider(mapped(shrink.best, lambda tensor, rank=rank: _of_rank(tensor, rank))):  # type: ignore[misc]
+        if shrink.consider(mapped(shrink.best, lambda tensor, rank=rank: of_rank(tensor, rank))):  # type: ignore[misc]
             return
 
 
-def _of_rank(tensor: Tensor, rank: int) -> Tensor:
-    cut = _cut(tensor, (1,) * (len(tensor.dims) - rank) + tensor.dims[-rank:])
-    return replace(cut, dims=cut.dims[-rank:])
+def _drop_dimensions(shrink: Shrink) -> None:
+    """One dimension after the other, the last first, of tensors whose order in memory decides."""
+    assert shrink.best is not None
+    if any(tensor.view or tensor.layout.way not in (Way.CONTIGUOUS, Way.PERMUTED) for tensor in shrink.best.tensors):
+        return
+    for place in reversed(range(len(shrink.best.tensors[0].dims))):
+        smaller = mapped(shrink.best, lambda tensor, place=place: without_dimension(tensor, place))  # type: ignore[misc]
+        if any(tensor.layout != CONTIGUOUS for tensor in smaller.tensors) and shrink.consider(smaller):
+            _drop_dimensions(shrink)
+            return
 
 
 def make_numbers_plain(shrink: Shrink) -> None:

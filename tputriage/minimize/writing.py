@@ -25,7 +25,7 @@ from tputriage.minimize.arguments import (
     tensors_of,
 )
 from tputriage.minimize.making import made
-from tputriage.minimize.wrapping import wrapped
+from tputriage.minimize.wrapping import WIDTH, wrapped
 from tputriage.signatures.speaking import BINARY, REFLECTED
 
 PREAMBLE = "import sys\n\nimport torch\n\n"
@@ -58,8 +58,20 @@ class Names:
 def script_of(call: Call, device: str) -> str:
     """The whole script for a call that raises."""
     names = names_for(call)
+    if (alone := _inlined(call, device)) is not None:
+        return assembled([alone], device)
     lines = [assigned(tensor, names) for tensor in call.tensors]
     return assembled([*lines, *statement(call, names, device)], device)
+
+
+def _inlined(call: Call, device: str) -> str | None:
+    """A function with its one tensor made where it is taken, if that fits in a line; several read better by name."""
+    met = [leaf for value in (*call.args, *call.kwargs.values()) for leaf in tensors_of(value)]
+    is_function = not call.name.startswith("torch.Tensor.") and "(" not in call.name
+    if len(met) != 1 or met[0].view or not is_function or call.compiled or call.changes_in_place:
+        return None
+    (text,) = statement(call, Names({met[0].id: made(met[0])}), device)
+    return text if len(text) <= WIDTH else None
 
 
 def assigned(tensor: Tensor, names: Names, *, on_cpu: bool = False) -> str:
