@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import MetadataWrapper, PositionProvider, Scope, ScopeProvider
 
 from tputriage.minimize.reducing.facts import Facts, Place
 from tputriage.minimize.reducing.precedence import guarded
@@ -101,6 +101,12 @@ class Program:
         return {
             id(node): (one.start.line, one.start.column, one.end.line, one.end.column) for node, one in told.items()
         }
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        """Each once: the module's, and those of functions, classes and comprehensions."""
+        found = MetadataWrapper(self.module, unsafe_skip_copy=True).resolve(ScopeProvider).values()
+        return list(dict.fromkeys(scope for scope in found if scope is not None))
 
     @cached_property
     def _kinds(self) -> dict[Any, list[Any]]:
