@@ -41,6 +41,10 @@ def test_help_imports_none_of_what_is_slow_or_dangerous(tmp_path):
     assert said.stdout.splitlines()[-1] == "[]"
 
 
+def test_the_list_of_commands_cuts_no_sentence_short_in_a_narrow_terminal(tmp_path):
+    assert "..." not in tputriage("--help", cwd=tmp_path, COLUMNS="80").stdout
+
+
 def test_version_tells_what_matters_in_a_bug_report(tmp_path):
     said = tputriage("--version", cwd=tmp_path).stdout
     assert said.startswith("tputriage ")

@@ -74,6 +74,12 @@ def test_the_reference_is_up_to_date():
     assert (ROOT / "docs" / "reference.md").read_text("utf-8") == module.reference(), f"run python {place.name}"
 
 
+def test_every_setting_says_what_it_is_for():
+    text = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    settings = text.partition("## Settings")[2].partition("### Suites")[0]
+    assert [line for line in settings.splitlines() if line.endswith("|  |")] == []
+
+
 def test_the_readme_is_short_and_names_every_verdict():
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 150

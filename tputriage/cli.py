@@ -119,7 +119,7 @@ def commands() -> None:
 @_machine
 @_shared
 def collect(**options: Any) -> None:
-    """Read reports, bucket their failures, and find out what fails where."""
+    """Read reports, bucket failures, and find what fails where."""
     _run("collecting:collect", **options)
 
 
@@ -165,7 +165,7 @@ def show(**options: Any) -> None:
 @click.argument("item", metavar="ID")
 @_shared
 def explain(**options: Any) -> None:
-    """Say why these failures are one bucket, and why it has its verdict."""
+    """Say why a bucket is one bug, and why it has its verdict."""
     _run("showing:explain", **options)
 
 
@@ -181,7 +181,12 @@ def verify(**options: Any) -> None:
 @commands.command()
 @click.argument("script", type=_Path(path_type=Path, dir_okay=False))
 @click.option("--budget", "budget_s", type=SECONDS, default=300.0, show_default=True, help="Seconds.")
-@click.option("-o", "--output", type=_Path(path_type=Path, dir_okay=False), help="Where to write the result.")
+@click.option(
+    "-o",
+    "--output",
+    type=_Path(path_type=Path, dir_okay=False),
+    help="File to write; without it, NAME.small.py beside NAME.py.",
+)
 @_machine
 @_shared
 def shrink(**options: Any) -> None:
@@ -196,7 +201,10 @@ def shrink(**options: Any) -> None:
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(program: str, arguments: tuple[str, ...], **options: Any) -> None:
-    """Run a script or module on a target, unchanged."""
+    """Run a script or module on a target, unchanged.
+
+    The exit code is the program's own.
+    """
     sys.exit(importlib.import_module("tputriage.pipeline.running").run(program, arguments, **options))
 
 
@@ -217,7 +225,7 @@ def run(program: str, arguments: tuple[str, ...], **options: Any) -> None:
 )
 @_shared
 def report(**options: Any) -> None:
-    """Write a page of everything known, or the same for a CI job or dashboard."""
+    """Write what is known as a page, or for a CI job or dashboard."""
     _run("reporting:report", **options)
 
 

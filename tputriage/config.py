@@ -49,10 +49,10 @@ SUITES = (
 class TargetRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A target that the user adds, or a shipped one that they change: `[tool.tputriage.targets.NAME]`."""
 
-    device: str = "tpu"
-    python: str = ""
-    plugin: str = ""
-    env: Mapping[str, str] = {}
+    device: str = "tpu"  # what the suite's device switch is set to
+    python: str = ""  # interpreter with pytest and torch; "" for the setting of this name
+    plugin: str = ""  # PJRT plugin that makes it an emulator: "xla", "lammps" or a path
+    env: Mapping[str, str] = {}  # environment variables of every run on it
     slots: int = 0  # runs at once; 0: as many as the machine has cores, or chips
     workers: int = 0  # as the setting of this name, for this target alone
 
@@ -61,27 +61,27 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that can be set; each field is a key of the settings file."""
 
     target: str = "auto"  # where failures are looked for: "auto" takes tpu, then emulator
-    reference: str = "cpu"
+    reference: str = "cpu"  # the target that the device is compared with
     python: str = ""  # interpreter of the suite; "" for our own
     root: str = ""  # the suite's folder on this machine
     device_env: str = ""  # environment variable that tells the suite its device
     redirect: str = ""  # the device's name that the suite has hard-coded, "tpu" or "cuda": other targets stand for it
-    env: Mapping[str, str] = {}
-    pytest_args: tuple[str, ...] = ()
-    targets: Mapping[str, TargetRow] = {}
+    env: Mapping[str, str] = {}  # environment variables of every run
+    pytest_args: tuple[str, ...] = ()  # given to pytest on every run
+    targets: Mapping[str, TargetRow] = {}  # targets of your own, or shipped ones changed: see the next table
     plugin: str = ""  # "xla", "lammps" or a path: the emulator's PJRT plugin
     limit_s: float = 120.0  # time limit of one run
     workers: int = 0  # processes that collect the suite and share the runs; 0: one a chip, one elsewhere
     several_chips: tuple[str, ...] = ()  # tests that need several chips, as node ids with * for anything: run alone
-    repository: str = "google-pytorch/torch_tpu"
-    upstream: str = ""
-    api_url: str = "https://api.github.com"
-    labels: tuple[str, ...] = ()
-    veto_label: str = "tputriage: ignore"
+    repository: str = "google-pytorch/torch_tpu"  # gets the issues, as owner/name
+    upstream: str = ""  # gets what fails on CPU too, as owner/name; "" files none of it
+    api_url: str = "https://api.github.com"  # GitHub Enterprise: https://HOST/api/v3
+    labels: tuple[str, ...] = ()  # put on each new issue
+    veto_label: str = "tputriage: ignore"  # an issue that has it is left alone
     authors: tuple[str, ...] = ()  # whose markers count, besides our own
     distinct: tuple[str, ...] = ()  # buckets known to be other bugs than the issues people filed that look like them
-    max_new: int = 5
-    templates: str = ""
+    max_new: int = 5  # new issues a run, at most
+    templates: str = ""  # folder of templates that replace the shipped ones
 
 
 def load_settings(folder: Path | None) -> Settings:

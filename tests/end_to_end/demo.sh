@@ -24,15 +24,20 @@ fi
 
 printf '\nA small suite, run on the device now; some of its tests fail, one aborts, one hangs:\n'
 report=$PWD/$work/minisuite.json
-printf '\n$ cd %s\n$ tputriage run -m pytest -n 1 --timeout 15 --tb short --json-report\n' "$suite"
-(cd "$suite" && tputriage run -m pytest -q -n 1 --timeout 15 --tb short -p no:cacheprovider \
+printf '\n$ cd %s\n$ tputriage run -m pytest -n 1 --timeout 30 --tb short --json-report\n' "$suite"
+(cd "$suite" && tputriage run -m pytest -q -n 1 --timeout 30 --tb short -p no:cacheprovider \
     --json-report --json-report-file="$report" 2>/dev/null | tail -n 25) || true
 
 printf '\nWhat fails where:\n'
 step tputriage collect "$work/minisuite.json" --root "$suite" --limit 10 --store "$work/store"
 
 bucket=$(tputriage show --json --store "$work/store" |
-    field 'next(row["id"] for row in rows["buckets"] if row["verdict"] == "tpu-only" and "view()" in row["title"])')
+    field 'next((row["id"] for row in rows["buckets"] if row["verdict"] == "tpu-only" and "view()" in row["title"]), "")')
+if [ -z "$bucket" ]; then
+    printf '\nthe group_norm failures are not there: on a very busy machine the run of the suite can break off, or its\n' >&2
+    printf 'tests run into their time limit; run it again when there is less to do\n' >&2
+    exit 1
+fi
 printf '\nThe group_norm bucket, shrunk and verified in fresh processes:\n'
 step tputriage minimize "$bucket" --root "$suite" --store "$work/store"
 
