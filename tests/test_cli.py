@@ -42,7 +42,8 @@ def test_help_imports_none_of_what_is_slow_or_dangerous(tmp_path):
 
 
 def test_the_list_of_commands_cuts_no_sentence_short_in_a_narrow_terminal(tmp_path):
-    assert "..." not in tputriage("--help", cwd=tmp_path, COLUMNS="80").stdout
+    said = tputriage("--help", cwd=tmp_path, COLUMNS="80").stdout
+    assert "..." not in said.partition("Commands:")[2]
 
 
 def test_version_tells_what_matters_in_a_bug_report(tmp_path):
