@@ -53,14 +53,14 @@ class FakeRunner:
                 yield Answer(job, Ended.DONE, a_value(said), 0.1)
 
 
-def on_both(root, suite):
+def on_both(root, suite, preload=()):
     """(device, reference) with the suite's one file collected on the emulator and on CPU; skips where there is none."""
     (root / "test_suite.py").write_text(suite, "utf-8")
     try:
         targets = [find_target(name, Settings()) for name in ("emulator", "cpu")]
     except TargetError as exc:
         pytest.skip(str(exc))
-    options = {"root": root, "files": [str(root / "test_suite.py")], "device_env": "SUITE_DEVICE"}
+    options = {"root": root, "files": [str(root / "test_suite.py")], "device_env": "SUITE_DEVICE", "preload": preload}
     with Worker(targets[0], **options) as device, Worker(targets[1], **options) as reference:
         yield device, reference
 

@@ -46,7 +46,8 @@ FAILURE = Failure("t.py::t", Phase.CALL, Outcome.FAILED, "RuntimeError", "no suc
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    yield from on_both(tmp_path_factory.mktemp("suite"), SUITE)
+    compiler = ["import torch._dynamo", "import torch._inductor.compile_fx"]  # seconds: once, and not in each run
+    yield from on_both(tmp_path_factory.mktemp("suite"), SUITE, compiler)
 
 
 @pytest.mark.emulator
