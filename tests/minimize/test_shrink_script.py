@@ -62,6 +62,13 @@ def test_a_script_that_fails_everywhere_is_refused():
         shrink_script(SCRIPT, device, reference, limit_s=1, budget_s=1)
 
 
+def test_a_script_that_does_not_parse_its_device_is_told_how_it_is_run():
+    left = {"exception": "SystemExit", "message": "the script left with code 2"}
+    device, reference = (FakeRunner(name, lambda source: left) for name in ("tpu", "cpu"))
+    with pytest.raises(TriageError, match="its device as its only argument"):
+        shrink_script('f("tpu")\nparser.parse_args()\n', device, reference, limit_s=1, budget_s=1)
+
+
 def test_a_script_without_a_device_is_refused():
     device, reference = (FakeRunner(name, lambda source: THE_BUG) for name in ("tpu", "cpu"))
     with pytest.raises(InputError, match="in one place"):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tputriage.errors import InputError, TriageError
 from tputriage.minimize.device_argument import argued, as_given
 from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.names import ARGUMENT
 from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
 from tputriage.minimize.reducing.sizes import parse
 from tputriage.minimize.saying import run_script, said_by
@@ -16,6 +17,8 @@ from tputriage.minimize.tidying import tidy
 from tputriage.model import Failure, Outcome, Signature
 from tputriage.signatures import sign
 from tputriage.targets.seam import Runner
+
+PARSES = "; it is run with its device as its only argument, so its parser must take that one, or be given no arguments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def shrink_script(
     check_compiles(source)
     start = argued(source, name)
     if start is None:
-        raise InputError(f'the script must take its device as its first argument, or say "{name}" in one place')
+        raise InputError(f'the script must take its device as {ARGUMENT}, or say "{name}" in one place')
     failure = _failing(start, device, reference, limit_s)
     left_s = budget_s - (time.monotonic() - started)
     oracle = Interesting(
@@ -97,5 +100,6 @@ def _failing(source: str, device: Runner, reference: Runner, limit_s: float) -> 
     other = run_script(source, reference, limit_s)
     if other.outcome is not Outcome.PASSED:
         said = said_by(other.failure) if other.failure else other.last_words[-200:]
-        raise TriageError(f"the script fails on {reference.target.name} too, so it shows no difference: {said}")
+        advice = PARSES if "parse_args" in source and said.startswith("SystemExit") else ""
+        raise TriageError(f"the script fails on {reference.target.name} too, so it shows no difference: {said}{advice}")
     return found.failure

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import time
+import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from tputriage.minimize.shrink_script import Shrunk, check_compiles, shrink_scri
 from tputriage.pipeline.place import find_place, workers
 from tputriage.targets.runs import imports_of
 
+CODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*[-\w.]+")
+
 
 def shrink(
     *, script: Path, budget_s: float, output: Path | None, store: Path, quiet: bool, root: Path | None, **machine: Any
@@ -22,10 +26,7 @@ def shrink(
     """Writes the smallest script found beside the given one, or to `output`; the given one stays as it is."""
     if not os.path.isfile(script):
         raise InputError(f"there is no script {script}")
-    try:
-        source = script.read_text("utf-8-sig")  # Python takes a byte order mark too
-    except (OSError, UnicodeDecodeError) as exc:
-        raise InputError(f"{script} cannot be read: {exc}") from exc
+    source = read_script(script)
     check_compiles(source)
     target = output or script.with_name(f"{script.stem}.small.py")
     place, began_s = find_place(None, **machine), time.monotonic()
@@ -47,6 +48,16 @@ def shrink(
         )
     _write(target, found.source)
     return _answer(found, target, source)
+
+
+def read_script(script: Path) -> str:
+    """As Python reads it, byte order mark and coding line included; what is written is UTF-8, and says nothing else."""
+    try:
+        with tokenize.open(script) as file:
+            lines = file.read().split("\n")
+    except (OSError, UnicodeDecodeError, SyntaxError) as exc:
+        raise InputError(f"{script} cannot be read: {exc}") from exc
+    return "\n".join([*("" if CODING.match(line) else line for line in lines[:2]), *lines[2:]])
 
 
 def _kept(target: Path, found: Sequence[str]) -> str:

@@ -144,3 +144,9 @@ def test_an_if_stays_where_its_answer_may_be_what_fails(watch, choose):
     found = ast.parse(linear(ASKING, watch(ASKING), objects=True, choose=choose))
     tests = [ast.unparse(node.test) for node in ast.walk(found) if isinstance(node, ast.If)]
     assert tests == ([] if choose else ["2 > 1", "guard.lost"])
+
+
+def test_a_function_that_may_call_itself_is_not_written_out_level_by_level(watch):
+    source = f"{BOOM}def f(n):\n    return f(n - 1) if n else boom()\nf(9)\n"
+    found = linear(source, watch(source))
+    assert found is None or "f(9)" in found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from tputriage.minimize.names import name_of
 from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.unrolling import items_of
 from tputriage.minimize.trees import Function, position
@@ -99,3 +100,9 @@ def _given_first(func: ast.expr, function: Function, owner: str) -> ast.expr | N
 
 def _is_static(function: Function) -> bool:
     return any(ast.unparse(part) == "staticmethod" for part in function.decorator_list)
+
+
+def asks_again(result: ast.expr, function: str) -> bool:
+    """Whether one of several ways to its result calls the function again: written out, it only gets longer."""
+    ways = (part for part in ast.walk(result) if isinstance(part, (ast.IfExp, ast.BoolOp)))
+    return any(isinstance(part, ast.expr) and name_of(part) == function for way in ways for part in ast.walk(way))

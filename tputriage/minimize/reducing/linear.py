@@ -12,7 +12,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tputriage.minimize.reducing.calling import arguments
+from tputriage.minimize.reducing.calling import arguments, asks_again
 from tputriage.minimize.reducing.contexts import collected, context, generated
 from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.objects import Classes, Kept, is_base_constructor, stored, wished_name, with_empty
@@ -238,7 +238,7 @@ class _Line:
         """The function's lines; the call in the statement becomes the name, or the expression, of their result."""
         call = asked if isinstance(asked, ast.Call) else ast.Call(asked, [], [])
         found = collected(self, function, call) if yields(function) else self.returned(function, call)
-        if found is None:
+        if found is None or asks_again(found[1], function.name):
             return None
         held = ast.Expr(found[1])
         before = [*self.block(found[0], stack), *self.expanded(held, stack)]
