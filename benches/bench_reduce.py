@@ -148,8 +148,15 @@ class Told:
     def exhausted(self):
         return self.oracle.exhausted
 
+    @property
+    def workers(self):
+        return self.oracle.workers
+
     def __call__(self, source):
-        return self.oracle(as_given(source, "tpu", self.given))
+        return self.first([source]) is not None
+
+    def first(self, sources):
+        return self.oracle.first([as_given(source, "tpu", self.given) for source in sources])
 
 
 def theirs(rival, python, source, oracle, *, options):

@@ -8,6 +8,7 @@ import re
 import socketserver
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 from tputriage.minimize.names import normal_form
@@ -30,7 +31,7 @@ class BenchOracle:
         self.start()
 
     def start(self):
-        self.calls = self.runs = self.device_runs = self.free = 0
+        self.calls = self.runs = self.free = 0
         self.best, self.known, self.ends = None, {}, time.monotonic() + self.limit_s
         self.accepted = []
         self.lock = threading.Lock()
@@ -39,40 +40,58 @@ class BenchOracle:
     def exhausted(self):
         return time.monotonic() > self.ends
 
+    @property
+    def workers(self):
+        return self.device.target.slots
+
     def __call__(self, source):
-        with self.lock:
-            return self._ask(source)
+        return self.first([source]) is not None
 
     def first(self, sources):
-        return next((place for place, source in enumerate(sources) if self(source)), None)
+        """Index of the first interesting one; free slots of the device try those behind it meanwhile."""
+        with self.lock:
+            self.calls += len(sources)
+            programs = [place for place, source in enumerate(sources) if normal_form(source) is not None]
+            self.free += len(sources) - len(programs)
+            if self.exhausted:
+                return None
+            said = {}
+            with closing(self._run(self.device, {place: sources[place] for place in programs})) as runs:
+                for place in programs:
+                    while place not in said:
+                        said.update([next(runs)])
+                    if self._is_it(sources[place], said[place]):
+                        return place
+            return None
 
-    def _ask(self, source):
-        self.calls += 1
-        key = normal_form(source)
-        if key is None:
-            self.free += 1
-            return False
-        if self.exhausted:
-            return False
-        self.device_runs += 1
-        said = self._run(self.device, source)
+    def _is_it(self, source, said):
         if said is None or (said["exception"], normalised(said["message"])) != self.expected:
             return False
-        if self._run(self.reference, source.replace("tpu", "cpu")) is not None:
+        if next(self._run(self.reference, {0: source.replace("tpu", "cpu")}))[1] is not None:
             return False
         self.best = source
         self.accepted.append((self.runs, said["frames"][-1]["function"] if said["frames"] else ""))
         return True
 
-    def _run(self, runner, source):
-        """The failure's record, None where it passed."""
-        self.runs += 1
-        job = Job("script", {"source": source, "argv": [], "name": "cand.py"}, LIMIT_S)
-        answer = next(iter(runner.ask([job])))
-        if answer.ended is not Ended.DONE:
-            return {"exception": answer.ended, "message": "", "frames": []}
-        failures = answer.value["failures"]
-        return failures[0] if failures else None
+    def _run(self, runner, sources):
+        """(place, the failure's record or None where it passed), as they end."""
+        jobs = {place: Job("script", {"source": source, "argv": [], "name": "cand.py"}, LIMIT_S)
+                for place, source in sources.items()}  # fmt: skip
+        by_id = {id(job): place for place, job in jobs.items()}
+        with closing(runner.ask(self._counted(jobs.values()))) as answers:
+            for answer in answers:
+                yield by_id[id(answer.job)], failure_in(answer)
+
+    def _counted(self, jobs):
+        for job in jobs:
+            self.runs += 1
+            yield job
+
+
+def failure_in(answer):
+    if answer.ended is not Ended.DONE:
+        return {"exception": answer.ended, "message": "", "frames": []}
+    return next(iter(answer.value["failures"]), None)
 
 
 class Server:

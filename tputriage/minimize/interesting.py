@@ -45,6 +45,9 @@ class Oracle(Protocol):
     @property
     def exhausted(self) -> bool: ...
 
+    @property
+    def workers(self) -> int: ...
+
     def __call__(self, source: str, /) -> bool: ...
 
     def first(self, sources: Sequence[str], /) -> int | None: ...
@@ -97,6 +100,11 @@ class Interesting:
         """Whether the budget is spent; from then on nothing is interesting."""
         late = self._ends is not None and time.monotonic() > self._ends
         return late or (self._max_runs is not None and self.runs >= self._max_runs)
+
+    @property
+    def workers(self) -> int:
+        """How many candidates can be under way at once; of a flaky failure one, since it is asked for that often."""
+        return self.device.target.slots if self._asks == 1 else 1
 
     def __call__(self, source: str, /) -> bool:
         return self.first([source]) is not None

@@ -6,6 +6,7 @@ written down; what the reducer has left of it may not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tputriage.minimize.draft import Road
@@ -45,10 +46,17 @@ class Shortcut:
     def exhausted(self) -> bool:
         return self.road.draft is not None or self.errand.oracle.exhausted
 
+    @property
+    def workers(self) -> int:
+        return self.errand.oracle.workers
+
     def __call__(self, source: str, /) -> bool:
-        found = self.errand.oracle(source)
-        if found and tokens_of(source) <= LARGE * self.tried:
-            self.leads_from(source)
+        return self.first([source]) is not None
+
+    def first(self, sources: Sequence[str], /) -> int | None:
+        found = self.errand.oracle.first(sources)
+        if found is not None and tokens_of(sources[found]) <= LARGE * self.tried:
+            self.leads_from(sources[found])
         return found
 
     def leads_from(self, source: str) -> bool:

@@ -6,21 +6,18 @@ hands back, and `on_better` has seen it.
 
 from __future__ import annotations
 
-import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-
-import libcst as cst
+from itertools import islice
 
 from tputriage.minimize.names import normal_form
 from tputriage.minimize.reducing import sizes, sweeping
-from tputriage.minimize.reducing.adaptive import backwards
+from tputriage.minimize.reducing.asking import Asking, Oracle
+from tputriage.minimize.reducing.course import Course, Foresight, is_spent
 from tputriage.minimize.reducing.doomed import troubles
-from tputriage.minimize.reducing.edits import Program, Site, deep
-from tputriage.minimize.reducing.facts import Facts
+from tputriage.minimize.reducing.looking import BOLD, Looking, Tracer
 from tputriage.minimize.reducing.lost import lost
 from tputriage.minimize.reducing.passes import Pass, all_passes
 from tputriage.minimize.reducing.unscaffold import unscaffolded
@@ -30,15 +27,9 @@ PATIENCE = 12  # questions in a row that came to nothing, after which a pass is 
 FINE_PATIENCE = 4  # of a pass that takes nothing away
 MOST_ROUNDS = 60
 MOST_STARTS = 3  # the first, and anew on what the passes have left
-SLOWER = 3.0  # a question may take this many times as long as the quickest that was answered with yes, and
-SLACK_S = 2.0  # this much longer, since machines are busy
-REMEMBERED_S = 0.02  # an answer that comes sooner was remembered, and says nothing of how long a run takes
-BOLD = 10  # passes below this order take away much at once
 FINE = 60  # passes from this order on change values, which is for when nothing else is left to go
 
-Oracle = Callable[[str], bool]
 Better = Callable[[str], None]
-Tracer = Callable[[str], Facts | None]  # what a run of the script saw, where it could be watched
 
 
 def reduce_source(
@@ -53,9 +44,11 @@ def reduce_source(
 ) -> str:
     """The smallest script found that is still interesting; `source` itself where the oracle says no to all else.
 
-    Uses `interesting.exhausted` where there is one. `seed` orders the passes that are put off.
+    Uses `interesting.exhausted` where there is one, and asks `interesting.workers` questions at once of
+    `interesting.first` where there are those: see asking.py. `seed` orders the passes that are put off.
     """
-    reduction = Reduction(source, interesting, on_better, trace, random.Random(seed), clock)  # noqa: S311
+    asking = Asking(interesting, clock)
+    reduction = Reduction(source, asking, Looking(asking, trace), on_better, random.Random(seed))  # noqa: S311
     if passes is not None:
         return reduction.run(passes)
     for _ in range(MOST_STARTS):
@@ -69,23 +62,18 @@ class Reduction:
     """One script on its way down."""
 
     best: str
-    interesting: Oracle
+    asking: Asking
+    looking: Looking
     on_better: Better
-    trace: Tracer
     chance: random.Random
-    clock: Callable[[], float] = time.monotonic
     vain: Vain = field(default_factory=Vain)
-    sweeps: bool = False  # whether unused definitions go with each change
     failed: int = 0  # in a row
-    pace_s: float = math.inf  # of the quickest question that was answered with yes
-    is_slow: bool = False  # whether the last question took much longer
     hurry: bool = True  # whether a candidate that is much slower counts as a no
     slow: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # by pass: (best, candidate) that was so
     ended: bool = False
     started: bool = False  # whether the passes have been through once
     under_way: str = ""  # the pass
-    facts: Facts | None = None
-    traced: str = ""
+    later: Sequence[tuple[Pass, int | None]] = ()  # with its patience, each that comes next if none finds anything
     done: dict[str, tuple[int, int]] = field(default_factory=dict)  # by pass: the shape at which it had nothing more
 
     def start(self, passes: Sequence[Pass]) -> bool:
@@ -95,7 +83,7 @@ class Reduction:
         first: where it does not lead to a smaller one, the one before it is kept.
         """
         before = self.best
-        unscaffolded(before, self.bold, self.traced_facts)
+        unscaffolded(before, self.bold, self.looking.facts_of)
         if self.started and self.best == before:
             return False
         self.run(passes)
@@ -107,7 +95,8 @@ class Reduction:
         return not self.ended and not self.exhausted and "def " in self.best
 
     def run(self, passes: Sequence[Pass]) -> str:
-        self.sweeps = sweeping.sweep(self.best) == self.best or self._take(sweeping.sweep(self.best))
+        swept = sweeping.sweep(self.best)
+        self.looking.sweeps = swept == self.best or self._take(swept)
         self.vain.start = self.best
         for _ in range(MOST_ROUNDS):
             hopeful = self._hopeful(passes)
@@ -140,8 +129,8 @@ class Reduction:
     def _short_way(self, passes: Sequence[Pass]) -> bool:
         """Each pass as long as it pays; whether any did."""
         before = self.best
-        for one in passes:
-            paid = self._try_pass(one, PATIENCE)
+        for place, one in enumerate(passes):
+            paid = self._try_pass(one, PATIENCE, passes[place + 1 :])
             if paid and one.order < BOLD:
                 break  # a bold step opens the way for the next
         return self.best != before
@@ -150,14 +139,16 @@ class Reduction:
         """Those that were put off, to their end; back to the short way as soon as one pays."""
         put_off = [one for one in passes if self.done.get(one.name) != self._shape()]
         self.chance.shuffle(put_off)
-        for one in sorted(put_off, key=lambda one: one.order // 10):
-            if self._try_pass(one, None):
+        put_off.sort(key=lambda one: one.order // 10)
+        for place, one in enumerate(put_off):
+            if self._try_pass(one, None, put_off[place + 1 :]):
                 return
 
-    def _try_pass(self, one: Pass, patience: int | None) -> bool:
+    def _try_pass(self, one: Pass, patience: int | None, later: Sequence[Pass] = ()) -> bool:
         """Whether it paid. One that looked at all it offers in vain is done until the script has another shape."""
         before, self.under_way = self.best, one.name
-        whole = self._run_pass(one, FINE_PATIENCE if one.order >= FINE else patience)
+        self.later = [(other, _patience(other, patience)) for other in later]
+        whole = self._run_pass(one, _patience(one, patience))
         if self.best == before and (whole or one.order >= FINE):
             self.done[one.name] = self._shape()
         return self.best != before
@@ -169,119 +160,88 @@ class Reduction:
 
     @property
     def exhausted(self) -> bool:
-        return self.ended or bool(getattr(self.interesting, "exhausted", False))
+        return self.ended or self.asking.exhausted
 
     def _run_pass(self, one: Pass, patience: int | None) -> bool:
         """Whether it came to its end. Each group has a fresh look: sites hold for the script they were found in."""
-        if one.traced and one.order < BOLD and self._fails_at_its_start():
-            return True  # there is nothing to cut or to skip
+        if self.looking.is_idle(one, self.best):
+            return True
         place, self.failed, looked_at = 0, 0, ""
-        program: Program | None = None
-        groups: Sequence[Sequence[Site]] = ()
+        courses: Sequence[Course] = ()
         while not self.exhausted:
             if looked_at != self.best:
-                program, looked_at = self._program(one.traced), self.best
-                groups = _groups(one, program) if program is not None else ()
-            if program is None or place >= len(groups):
+                courses, looked_at = self.looking.offered(one, self.best), self.best
+            if place >= len(courses):
                 return True
-            self._run_group(one, program, groups[place], patience)
-            if patience is not None and self.failed >= patience:
+            self._run_group(courses[place:], patience)
+            if is_spent(self.failed, patience):
                 return False
             place += 1
         return False
 
-    def _fails_at_its_start(self) -> bool:
-        """Whether no function is on the way to the failure; nothing puts one there."""
-        frames = self.facts.frames if self.facts is not None else ()
-        return "def " not in self.best or (len(frames) == 1 and frames[0].function == "<module>")
-
-    def _program(self, traced: bool) -> Program | None:
-        """None where libcst cannot read the script, or where nothing is known of its run and a pass needs that."""
-        facts = self.traced_facts(self.best) if traced else None
-        if traced and facts is None:
-            return None
-        try:
-            program = Program(self.best, facts)
-            _ = program.module
-        except (cst.ParserSyntaxError, RecursionError):
-            return None
-        return program
-
-    def traced_facts(self, source: str) -> Facts | None:
-        if self.traced != source and not self.exhausted:
-            self.facts, self.traced = self.trace(source), source
-        return self.facts if self.traced == source else None
-
     def bold(self, candidate: str) -> bool:
         """A whole new script, that may be the longer one: the way down goes on from there."""
-        if self.exhausted or self._loses(candidate) or not self._timed(candidate):
+        if self.exhausted or self._loses(candidate) or not self.asking.is_found(candidate):
             return False
         self.best = candidate
         self.on_better(candidate)
         return True
 
-    def _run_group(self, one: Pass, program: Program, sites: Sequence[Site], patience: int | None) -> None:
-        kept: list[Site] = []
-
-        def works(places: Sequence[int]) -> bool:
-            more = [sites[place] for place in places]
-            kind = more[0].kind if len(more) == 1 else ""
+    def _run_group(self, courses: Sequence[Course], patience: int | None) -> None:
+        """The first of them; the others are the groups behind it."""
+        course = courses[0]
+        while not course.ended and not self.exhausted and not is_spent(self.failed, patience):
             failed = self.failed
-            if kind in self.vain.kinds or not self._take(program.with_changes([*kept, *more])):
-                if kind and self.failed > failed:
-                    self.vain.kinds.add(kind)
-                return False
-            self.failed = 0
-            kept.extend(more)
-            return True
+            ahead = islice(self._foreseen([course, *courses[1:]], patience), 1, None)
+            works = course.kind not in self.vain.kinds and self._take(course.candidate, ahead)
+            if works:
+                self.failed = 0
+            elif course.kind and self.failed > failed:
+                self.vain.kinds.add(course.kind)
+            course = course.after(works)
 
-        def go_on() -> bool:
-            return not self.exhausted and (patience is None or self.failed < patience)
+    def _foreseen(self, courses: Sequence[Course], patience: int | None) -> Iterator[str]:
+        """The candidates that are asked about, from this moment on, while each answer is no."""
+        foresight = Foresight(self.best, self.vain.copy(), self._settled)
+        fresh = courses[0].program.source == self.best  # else the groups behind this one are looked at anew
+        yield from foresight.questions(courses if fresh else courses[:1], self.failed, patience)
+        for one, its_patience in self.later if fresh else ():
+            courses_of_it = None if foresight.ended else self.looking.foreseen(one, self.best)
+            if courses_of_it is None:
+                return
+            yield from foresight.questions(courses_of_it, 0, its_patience)
 
-        if one.one:
-            any(go_on() and works([place]) for place in range(len(sites)))
-        elif not (one.whole and len(sites) > 1 and works(range(len(sites)))):
-            backwards(len(sites), partial(works), go_on)
-
-    def _take(self, candidate: str | None) -> bool:
+    def _take(self, candidate: str | None, ahead: Iterable[str] = ()) -> bool:
         """Whether the candidate is smaller and interesting; then it is the best."""
         if candidate is None:
             return False
-        if self.sweeps:
-            candidate = sweeping.sweep(candidate)
+        taken = self._settled(candidate, self.vain)
+        if taken is None:
+            taken = self._asked(candidate, ahead)
+            if not taken:
+                self.vain.add(self.best, candidate)
+                self.failed += 1
+        if taken and candidate != self.best:
+            self.best = candidate
+            self.on_better(candidate)
+        return taken
+
+    def _settled(self, candidate: str, vain: Vain) -> bool | None:
+        """Whether it is as good as the best or better, where that takes no question."""
         if candidate == self.best:
             return True
-        if not sizes.is_smaller(candidate, self.best) or self.vain.has(self.best, candidate) or self._doomed(candidate):
+        if not sizes.is_smaller(candidate, self.best) or vain.has(self.best, candidate) or self._doomed(candidate):
             return False
-        if normal_form(candidate) != normal_form(self.best) and not self._asked(candidate):
-            self.vain.add(self.best, candidate)
-            self.failed += 1
-            return False
-        self.best = candidate
-        self.on_better(candidate)
-        return True
+        return True if normal_form(candidate) == normal_form(self.best) else None
 
-    def _asked(self, candidate: str) -> bool:
-        """Whether it is interesting, and runs about as quickly as those before: fewer words that wait are no gain.
-
-        A slow one is asked once more, since it may be the machine that was slow.
-        """
-        if not self._timed(candidate):
-            return False
-        if not self.is_slow or (self._timed(candidate) and not self.is_slow):
-            return True
+    def _asked(self, candidate: str, ahead: Iterable[str]) -> bool:
+        """Whether it is interesting, and runs about as quickly as those before: fewer words that wait are no gain."""
+        found, quickly = self.asking.is_found_quickly(candidate, ahead)
+        if not found or quickly:
+            return found
         self.slow.setdefault(self.under_way, []).append((self.best, candidate))
         self.ended = not self.hurry
         return self.ended
-
-    def _timed(self, candidate: str) -> bool:
-        started = self.clock()
-        found = self.interesting(candidate)
-        took_s = self.clock() - started
-        self.is_slow = took_s > SLOWER * self.pace_s + SLACK_S
-        if found and took_s > REMEMBERED_S:
-            self.pace_s = min(self.pace_s, took_s)
-        return found
 
     def _doomed(self, candidate: str) -> bool:
         return bool(troubles(candidate) - troubles(self.best)) or self._loses(candidate)
@@ -290,10 +250,5 @@ class Reduction:
         return bool(lost(candidate) - lost(self.best))
 
 
-def _groups(one: Pass, program: Program) -> Sequence[Sequence[Site]]:
-    """None where the script goes deeper than a pass can follow."""
-    try:
-        with deep():
-            return one.groups(program)
-    except RecursionError:
-        return ()
+def _patience(one: Pass, patience: int | None) -> int | None:
+    return FINE_PATIENCE if one.order >= FINE else patience

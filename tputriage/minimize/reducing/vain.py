@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 SHRUNK = 0.5  # of its characters: so much smaller a script is another one
 LAST_LOOKS = 1
@@ -30,9 +30,14 @@ class Vain:
     def has(self, best: str, candidate: str) -> bool:
         return candidate in self.candidates or change(best, candidate) in self.known
 
-    def add(self, best: str, candidate: str) -> None:
+    def add(self, best: str, candidate: str, kind: str = "") -> None:
+        """`kind` is that of a site which was tried alone."""
         self.known.add(change(best, candidate))
         self.candidates.add(candidate)
+        self.kinds.update({kind} - {""})
+
+    def copy(self) -> Vain:
+        return replace(self, known=set(self.known), kinds=set(self.kinds), candidates=set(self.candidates))
 
     def forgive(self, questions: Iterable[tuple[str, str]]) -> None:
         """These (best, candidate) may be asked about again."""
