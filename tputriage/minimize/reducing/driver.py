@@ -74,6 +74,7 @@ class Reduction:
     started: bool = False  # whether the passes have been through once
     under_way: str = ""  # the pass
     later: Sequence[tuple[Pass, int | None]] = ()  # with its patience, each that comes next if none finds anything
+    begun: str = ""  # the best when the pass began: where it has paid, others may come next
     done: dict[str, tuple[int, int]] = field(default_factory=dict)  # by pass: the shape at which it had nothing more
 
     def start(self, passes: Sequence[Pass]) -> bool:
@@ -146,7 +147,7 @@ class Reduction:
 
     def _try_pass(self, one: Pass, patience: int | None, later: Sequence[Pass] = ()) -> bool:
         """Whether it paid. One that looked at all it offers in vain is done until the script has another shape."""
-        before, self.under_way = self.best, one.name
+        before, self.begun, self.under_way = self.best, self.best, one.name
         self.later = [(other, _patience(other, patience)) for other in later]
         whole = self._run_pass(one, _patience(one, patience))
         if self.best == before and (whole or one.order >= FINE):
@@ -205,7 +206,7 @@ class Reduction:
         foresight = Foresight(self.best, self.vain.copy(), self._settled)
         fresh = courses[0].program.source == self.best  # else the groups behind this one are looked at anew
         yield from foresight.questions(courses if fresh else courses[:1], self.failed, patience)
-        for one, its_patience in self.later if fresh else ():
+        for one, its_patience in self.later if fresh and self.best == self.begun else ():
             courses_of_it = None if foresight.ended else self.looking.foreseen(one, self.best)
             if courses_of_it is None:
                 return
