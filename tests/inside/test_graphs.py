@@ -84,7 +84,8 @@ def test_not_compiled():
 def graph_of(tmp_path_factory):
     root = tmp_path_factory.mktemp("suite")
     (root / "test_suite.py").write_text(SUITE, "utf-8")
-    with Worker(find_target("cpu", Settings()), root, [str(root / "test_suite.py")], slots=1) as worker:
+    options = {"slots": 1, "preload": ["import torch._dynamo"]}  # seconds: once, and not in each job
+    with Worker(find_target("cpu", Settings()), root, [str(root / "test_suite.py")], **options) as worker:
         yield lambda test: ask(worker, test)
 
 
