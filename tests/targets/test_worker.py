@@ -213,6 +213,38 @@ def test_closing_the_answers_ends_what_still_runs(cpu, run):
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.parametrize("time_of", range(6))  # the worker has to be caught as it waits
+def test_a_job_that_is_cancelled_as_it_speaks_takes_nobody_with_it(cpu, tmp_path, time_of):
+    source = f"""
+import os, pathlib, time
+here = pathlib.Path({str(tmp_path)!r})
+here.joinpath("up").touch()
+while not here.joinpath("go").exists():
+    time.sleep(0.01)
+os.write(1, b"a word")
+here.joinpath("said").touch()
+time.sleep(60)
+"""
+    cpu.begin(runs.script_job(source, "cpu", limit_s=60))
+    assert comes(tmp_path / "up")
+    worker = psutil.Process(cpu.process._popen.pid)
+    worker.suspend()  # so that it meets the word in the very turn in which it meets the cancellation before it
+    time.sleep(0.2)
+    cpu.cancel()
+    (tmp_path / "go").touch()
+    assert comes(tmp_path / "said")
+    worker.resume()
+    (answer,) = cpu.ask([runs.script_job("", "cpu", limit_s=30)])
+    assert answer.ended is Ended.DONE
+
+
+def comes(path):
+    deadline = time.monotonic() + 30
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return path.exists()
+
+
 def test_a_worker_that_dies_loses_its_jobs_and_starts_again(suite, run):
     with a_worker(suite, "cpu") as worker:
         killer = "import os, signal; os.kill(os.getppid(), signal.SIGKILL); import time; time.sleep(60)"

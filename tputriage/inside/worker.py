@@ -86,8 +86,10 @@ class _Loop:
             self._selector.unregister(self._answers.fd)
 
     def _react(self, key: selectors.SelectorKey) -> None:
-        if key.data is not None:
-            if not key.data.take(key.fd):
+        child = key.data
+        if child is not None:
+            # One that was cancelled in this same turn is gone: its descriptors are closed, or another's by now.
+            if self._children.get(child.id) is child and not child.take(key.fd):
                 self._selector.unregister(key.fd)
         elif key.fd == self._requests.fd:
             for message in self._requests.read():
