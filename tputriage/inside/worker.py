@@ -89,7 +89,7 @@ class _Loop:
         child = key.data
         if child is not None:
             # One that was cancelled in this same turn is gone: its descriptors are closed, or another's by now.
-            if self._children.get(child.id) is child and not child.take(key.fd):
+            if child.id in self._children and not child.take(key.fd):
                 self._selector.unregister(key.fd)
         elif key.fd == self._requests.fd:
             for message in self._requests.read():
