@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 
 import reduce_rivals
-from reduce_oracle import BenchOracle, Server, normalised
+from reduce_oracle import BenchOracle, Server, normalised, on_cpu
 
 from tputriage.config import Settings
 from tputriage.errors import TriageError
@@ -101,7 +101,7 @@ def bench(name, source, pairs, rivals, options):
     """
     device, reference = pairs[0]
     failure = once(source, device).failure
-    if failure is None or once(source.replace("tpu", "cpu"), reference).outcome is not Outcome.PASSED:
+    if failure is None or once(on_cpu(source), reference).outcome is not Outcome.PASSED:
         print(f"{name}: shows no difference here; left out")
         return {}
     expected = (failure.exception.rpartition(".")[2] or failure.exception, normalised(failure.message))
