@@ -1,5 +1,7 @@
 """A bug that is a rule on the source, in place of devices."""
 
+from dataclasses import replace
+
 import pytest
 
 from tputriage.config import Settings
@@ -47,7 +49,9 @@ class FakeRunner:
             self.asked.append(job.payload["source"])
             self.limits.append(job.limit_s)
             said = self.rule(job.payload["source"])
-            if isinstance(said, Ended):
+            if isinstance(said, Answer):
+                yield replace(said, job=job)
+            elif isinstance(said, Ended):
                 yield Answer(job, said, {}, 0.1)
             else:
                 yield Answer(job, Ended.DONE, a_value(said), 0.1)

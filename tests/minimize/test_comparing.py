@@ -15,6 +15,11 @@ HEAD = "import sys\nimport torch\ndevice = sys.argv[1] if len(sys.argv) > 1 else
         "assert torch.ones(1).device == torch.device(sys.argv[1])",
         "def test(device):\n    assert torch.ones(1).device == device\ntest(torch.device(device))",
         "def test(place):\n    assert torch.ones(1).device == place\ntest(place=torch.device(device))",
+        "{'cpu': 1}[device]",
+        "{'cpu': 1}[torch.device(device).type]",
+        "if device.startswith('tpu'):\n    raise ValueError",
+        "match device.split(':')[0]:\n    case 'tpu':\n        raise ValueError",
+        "assert not device.endswith('pu:0') and 1",
     ],
 )
 def test_a_tensor_that_stays_on_the_host_is_no_bug(body):
@@ -30,6 +35,10 @@ def test_a_tensor_that_stays_on_the_host_is_no_bug(body):
         "with torch.device(device):\n    assert torch.ones(1).device == device",
         "import os\nos.environ['DEVICE'] = device\nassert make().device == device",
         "torch.ones(1).to(device)",
+        "torch.ones(1, device=device.split(':')[0])",
+        "torch.ones(1, device=torch.device(device).type)",
+        "if device == 'tpu':\n    torch.ones(1, device=device)",
+        "f[1].to(device)",
         "print(1)",
         "",
     ],

@@ -7,7 +7,7 @@ from tputriage.minimize.interesting import Interesting, asks_for, asks_needed
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Phase, Verdict, VerdictKind
 from tputriage.signatures import sign
-from tputriage.targets.seam import Ended
+from tputriage.targets.seam import Answer, Ended
 
 OTHER = {"exception": "RuntimeError", "message": "something else went wrong deep inside"}
 
@@ -33,6 +33,18 @@ def test_a_failure_on_the_reference_too_is_not():
 @pytest.mark.parametrize("said", [None, OTHER, Ended.TIMEOUT, Ended.CRASH, Ended.LOST])
 def test_other_ends_are_not(said):
     assert not oracle(device=lambda source: said)("bug = 1")
+
+
+def test_a_death_counts_only_where_the_process_dies_of_the_same():
+    deaths = {"segv": ("", 11), "hup": ("", 1), "left": ("it left with exit code 3", None)}
+
+    def device(source):
+        words, signal = deaths[source.split()[0]]
+        return Answer(None, Ended.CRASH, {}, 0.1, signal=signal, last_words=words)
+
+    death = Failure("t", Phase.CRASH, Outcome.CRASH, message="ended by signal 11", signal=11)
+    ask = oracle(device, wanted=sign(death), shown=death)
+    assert [ask(f"{way} = 1") for way in deaths] == [True, False, False]
 
 
 @pytest.mark.parametrize("source", ["bug = (", "bug = missing", "def f():\n    return nowhere\nbug = f"])

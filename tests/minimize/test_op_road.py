@@ -139,7 +139,7 @@ def test_a_layout_bug_becomes_two_lines(pair):
 def test_it_is_said_when_a_layout_bug_fails_and_that_the_call_is_the_cause(pair):
     draft = taken(pair, "test_group_norm")[0].draft
     assert draft.condition.startswith("fails for channels_last input, passes for contiguous, transposed")
-    assert draft.cause_proven == "with only its call to torch.nn.functional.group_norm done on CPU, the test passes"
+    assert draft.cause_proven == "with only the test's call to torch.nn.functional.group_norm done on CPU, it passes"
 
 
 @pytest.mark.emulator

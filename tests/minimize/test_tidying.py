@@ -11,6 +11,7 @@ from tputriage.minimize.tidying import tidy
     ("before", "after"),
     [
         ("import torch\nx = torch.rand(1, )\n", "import torch\n\nx = torch.rand(1)\n"),
+        ("import sys\nimport torch\nx = 1\n", "import sys\n\nimport torch\n\nx = 1\n"),
         ("f('a')", 'f("a")\n'),
         ("f('say \"a\"')", "f('say \"a\"')\n"),
         ("a, b = (f(), 2)\n", "a, b = (f(), 2)\n"),

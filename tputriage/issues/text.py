@@ -142,7 +142,7 @@ def _values(facts: _Facts, mark: Mark, budget: Budget) -> Mapping[str, object]:
         "device": _device(facts),
         "source": fenced(shorten_middle(mask(repro.source), budget.source), "python") if repro and repro.source else "",
         "ends": ends(facts.dossier),
-        "reliability": "{} of {} failed as wanted".format(*repro.reliability) if repro and repro.reliability[1] else "",
+        "reliability": "{} of {} failed as shown".format(*repro.reliability) if repro and repro.reliability[1] else "",
         "expected": _expected(facts),
         "actual": code(shorten(facts.actual, CELL), cell=True),
         "condition": _capital(prose(shorten(mask(repro.condition), CELL))) if repro else "",

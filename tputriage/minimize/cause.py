@@ -51,7 +51,7 @@ def prove(
 def _said(name: str, moved: int, failures: Sequence[Failure]) -> str:
     times = "call" if moved == 1 else f"{moved} calls"
     called = spoken(name)
-    done = f"with only its {times} to {called if called in name else f'`{called}`'} done on CPU, the test"
+    done = f"with only the test's {times} to {called if called in name else f'`{called}`'} done on CPU, it"
     if not failures:
         return f"{done} passes"
     first = (failures[0].message.strip().splitlines() or [""])[0][:160]

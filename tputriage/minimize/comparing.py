@@ -1,4 +1,4 @@
-"""Whether a script does nothing with its device but compare it.
+"""Whether a script does nothing with its device but look at it: compare it, look something up by it.
 
 `x.device == device` may be what fails. Once the reducer has left `x` on the host, it fails on every device that is
 not the host and passes on the host: no bug is in it. Pure; names are followed without regard to scopes.
@@ -11,18 +11,20 @@ from collections.abc import Iterator
 
 from tputriage.minimize.names import ARGUMENT
 
+# What only looks at a value. Of a subscript: at what stands in its brackets.
+LOOKS = (ast.Compare, ast.Subscript, ast.Match, ast.If, ast.IfExp, ast.While, ast.Assert, ast.BoolOp, ast.UnaryOp)
 LONGEST_CHAIN = 8  # the argument, a name of it, a parameter that is given that name, ...
 
 
 def only_compares_the_device(source: str) -> bool:
-    """The device is compared, and neither a tensor nor anything else is made on it."""
+    """The device is looked at, and neither a tensor nor anything else is made on it."""
     tree = ast.parse(source)
     parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     holders = _holders(tree)
     given = [parents[id(node)] for node in ast.walk(tree) if _is_device(node, holders) and id(node) in parents]
     uses = [parents[id(node)] if isinstance(node, ast.keyword) else node for node in given]
     ends = [node for node in uses if not _hands_on(node, tree, holders)]
-    return bool(ends) and all(isinstance(node, ast.Compare) for node in ends)
+    return bool(ends) and all(isinstance(node, LOOKS) for node in ends)
 
 
 def _holders(tree: ast.Module) -> set[str]:
@@ -57,7 +59,16 @@ def _is_device(node: ast.AST, held: set[str]) -> bool:
         return _is_device(node.body, held)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.device":
         return bool(node.args) and _is_device(node.args[0], held)
-    return isinstance(node, ast.Subscript) and ast.unparse(node) == ARGUMENT
+    if isinstance(node, ast.Subscript) and ast.unparse(node) == ARGUMENT:
+        return True
+    return _is_part(node, held)
+
+
+def _is_part(node: ast.AST, held: set[str]) -> bool:
+    """`device.type`, `device.split(":")[0]`, `device.startswith("cpu")`: still no more than its name."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and _is_device(node.func, held)
+    return isinstance(node, (ast.Attribute, ast.Subscript)) and _is_device(node.value, held)
 
 
 def _hands_on(node: ast.AST, tree: ast.Module, held: set[str]) -> bool:

@@ -35,6 +35,7 @@ CONFIDENCE = 0.95
 ASSERTION = "AssertionError"  # of a judgement on values
 MOST_ASKS = 20  # of one candidate: a flake that is rarer is not shrunk in any budget
 WORD = re.compile(r"[A-Za-z]{2,}")
+EXIT_CODE = re.compile(r"exit code \d+")
 LEAST_S = 1.0  # what a run gets however little of the budget is left
 FEWEST_WORDS = 3
 
@@ -92,6 +93,7 @@ class Interesting:
         self._met: set[str] = {wanted.key}
         self._pace_s: float | None = None  # seconds the last accepted candidate took on the device
         self._said = _words_of(shown) if shown else ""  # of the first script that showed it on the device
+        self._died = _way_of_dying(shown) if shown else None  # as that script did; every death has one signature
         self._seeds_matter = wanted.exception == ASSERTION  # whether chance may pass for the bug
         self._took_s = 0.0  # seconds of the last match on the device
 
@@ -198,10 +200,11 @@ class Interesting:
 
     def _is_it(self, failure: Failure) -> bool:
         """The same bug; or the words of the first script that showed it, where it is known by its place alone."""
-        words = _words_of(failure)
+        words, death = _words_of(failure), _way_of_dying(failure)
         if same_bug(self.wanted, failure):
             self._said = self._said or words
-            return True
+            self._died = death if self._died is None else self._died
+            return death == self._died
         return not self._numeric and bool(words) and words == self._said
 
     def _note(self, failure: Failure) -> None:
@@ -257,6 +260,14 @@ def _words_of(failure: Failure) -> str:
     line = normalise(next(iter(failure.message.strip().splitlines()), ""))
     telling = len(WORD.findall(line)) >= FEWEST_WORDS and not line.startswith("assert ")
     return f"{failure.exception}: {line}" if telling else ""
+
+
+def _way_of_dying(failure: Failure) -> str:
+    """By which signal, or with which exit code; "" where the process lived."""
+    if failure.outcome is not Outcome.CRASH:
+        return ""
+    code = EXIT_CODE.search(failure.message)
+    return f"signal {failure.signal}" if failure.signal else code.group() if code else "of itself"
 
 
 def asks_needed(failed: int, of: int, confidence: float = CONFIDENCE) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import sys
 import tokenize
 
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -32,7 +33,15 @@ def _gap(before: ast.stmt, node: ast.stmt) -> int:
     """Empty lines between two statements."""
     if isinstance(before, DEFINITIONS) or isinstance(node, DEFINITIONS):
         return 2
-    return 1 if isinstance(before, IMPORTS) and not isinstance(node, IMPORTS) else 0
+    if isinstance(before, IMPORTS) and isinstance(node, IMPORTS):
+        return int(_is_standard(before) and not _is_standard(node))
+    return int(isinstance(before, IMPORTS))
+
+
+def _is_standard(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether all of it is of Python's own library, which stands in a block of its own."""
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    return all(name.partition(".")[0] in sys.stdlib_module_names for name in names)
 
 
 def _double_quoted(text: str) -> str:
