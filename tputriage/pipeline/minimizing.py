@@ -206,8 +206,8 @@ def _templates(place: Place) -> Path | None:
     return Path(place.settings.templates) if place.settings.templates else None
 
 
-def run_on_both(place: Place, path: Path) -> tuple[list[Run], list[Run]]:
-    """The script in fresh processes: (on the device, on the reference), as many at once as the device has slots."""
+def run_on_both(place: Place, path: Path, times: int = VERIFICATIONS) -> tuple[list[Run], list[Run]]:
+    """The script in fresh processes: (`times` on the device, once on the reference), as many at once as slots allow."""
     limit_s = place.settings.limit_s
 
     def once(target: Target) -> list[Run]:
@@ -218,8 +218,8 @@ def run_on_both(place: Place, path: Path) -> tuple[list[Run], list[Run]]:
         parts: list[Future[list[Run]]] = []
         try:
             parts.append(pool.submit(once, place.reference))
-            parts.extend(pool.submit(once, place.device) for _ in range(VERIFICATIONS if at_once else 0))
-            alone = [] if at_once else run_script(place.device, path, limit_s=limit_s, times=VERIFICATIONS)
+            parts.extend(pool.submit(once, place.device) for _ in range(times if at_once else 0))
+            alone = [] if at_once else run_script(place.device, path, limit_s=limit_s, times=times)
             return [*alone, *(run for part in parts[1:] for run in part.result())], parts[0].result()
         except BaseException:  # Ctrl-C: the threads would wait for their scripts to end
             pool.shutdown(wait=False, cancel_futures=True)

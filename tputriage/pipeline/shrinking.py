@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import time
 import tokenize
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tputriage.console import Done, plural, progress, stoppable
 from tputriage.errors import InputError
+from tputriage.minimize.device_argument import argued
 from tputriage.minimize.measure import code_lines
+from tputriage.minimize.reducing import tokens_of
+from tputriage.minimize.saying import said_by
 from tputriage.minimize.shrink_script import Shrunk, check_compiles, shrink_script
-from tputriage.pipeline.place import find_place, workers
-from tputriage.targets.runs import imports_of
+from tputriage.minimize.tidying import tidy
+from tputriage.model import Run
+from tputriage.pipeline.minimizing import run_on_both
+from tputriage.pipeline.place import Place, find_place, workers
+from tputriage.signatures import same_bug, sign
+from tputriage.targets.runs import SCRIPT, imports_of
 
 CODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*[-\w.]+")
 
@@ -31,11 +40,7 @@ def shrink(
     target = output or script.with_name(f"{script.stem}.small.py")
     place, began_s = find_place(None, **machine), time.monotonic()
     best = [source]
-    with (
-        stoppable(lambda: _kept(target, best)),
-        workers(place, preload=imports_of(source)) as (device, reference),
-        progress("shrinking", quiet=quiet) as step,
-    ):
+    with stoppable(lambda: _kept(target, best)), progress("shrinking", quiet=quiet) as step:
         step(0, 1, f"starting, {plural(code_lines(source), 'line')}", budget_s)
 
         def keep(better: str) -> None:
@@ -43,11 +48,15 @@ def shrink(
             best.append(better)
             step(0, 1, plural(code_lines(better), "line"), max(0.0, budget_s - (time.monotonic() - began_s)))
 
-        found = shrink_script(
-            source, device, reference, limit_s=place.settings.limit_s, budget_s=budget_s, on_better=keep
-        )
-    _write(target, found.source)
-    return _answer(found, target, source)
+        with workers(place, preload=imports_of(source)) as (device, reference):
+            found = shrink_script(
+                source, device, reference, limit_s=place.settings.limit_s, budget_s=budget_s, on_better=keep
+            )
+        _write(target, found.source)
+        step(0, 1, "checking it in fresh processes")
+        found, doubt = _standing(place, found, imports_of(source))
+        _write(target, found.source)
+    return _answer(found, target, source, doubt)
 
 
 def read_script(script: Path) -> str:
@@ -75,7 +84,44 @@ def _write(path: Path, source: str) -> None:
         raise InputError(f"{path} cannot be written: {exc.strerror or exc}; name another with -o") from exc
 
 
-def _answer(found: Shrunk, path: Path, source: str) -> Done:
+def _standing(place: Place, found: Shrunk, imports: Sequence[str]) -> tuple[Shrunk, str]:
+    """(what runs as it stands, what is to be said where nothing does).
+
+    A worker has imported what the first script does before the others run in its children: where a fresh process
+    misses one of these imports they all come back.
+    """
+    doubt = _doubt(place, found)
+    if doubt:
+        kept = imports_of(found.source)
+        source = tidy("\n".join([*(one for one in imports if one not in kept), found.source]))
+        whole = replace(found, source=source, tokens=tokens_of(source))
+        if not _doubt(place, whole):
+            return whole, ""
+    return found, doubt
+
+
+def _doubt(place: Place, found: Shrunk) -> str:
+    """What it does other than to fail on the device and to pass on the reference, in a fresh process on each."""
+    with tempfile.TemporaryDirectory(prefix="tputriage-") as folder:
+        path = Path(folder) / SCRIPT
+        path.write_text(argued(found.source, place.device.device) or found.source, "utf-8")
+        runs = run_on_both(place, path, times=1)
+    (here,), (there,) = runs
+    if not _shows(found, here):
+        said = f"it fails as {said_by(here.failure)}" if here.failure else "it passes"
+        return f"but in a process of its own on {place.device.name} {said}"
+    said = said_by(there.failure) if there.failure else ""
+    return f"but in a process of its own it fails on {place.reference.name} too: {said}" if said else ""
+
+
+def _shows(found: Shrunk, run: Run) -> bool:
+    """As the oracle has it: the same bug, or the words of the first run."""
+    if run.failure is None:
+        return False
+    return same_bug(found.wanted, run.failure) or sign(run.failure).template == sign(found.failure).template
+
+
+def _answer(found: Shrunk, path: Path, source: str, doubt: str) -> Done:
     lines = code_lines(found.source)
     data = {
         "script": str(path),
@@ -86,6 +132,7 @@ def _answer(found: Shrunk, path: Path, source: str) -> Done:
         "oracle_runs": found.runs,
         "seconds": round(found.seconds, 1),
         "exhausted": found.exhausted,
+        "verified": not doubt,
         "failure": f"{found.failure.exception}: {found.failure.message}".strip(": "),
         "findings": [f"{finding.exception}: {finding.message}" for finding in found.findings],
     }
@@ -94,4 +141,4 @@ def _answer(found: Shrunk, path: Path, source: str) -> Done:
         f"{path} written: {plural(lines, 'line')} of code, {data['lines_before']} before;"
         f" {plural(found.runs, 'run')} in {data['seconds']} s{ended}"
     )
-    return Done(data, (says, "", found.source.rstrip()))
+    return Done(data, (says, *([doubt] if doubt else []), "", found.source.rstrip()), code=int(bool(doubt)))
