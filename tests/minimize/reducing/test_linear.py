@@ -5,9 +5,11 @@ import ast
 import pytest
 
 from tputriage.config import Settings
+from tputriage.minimize.reducing import reduce_source
 from tputriage.minimize.reducing.facts import Facts, tracer
 from tputriage.minimize.reducing.linear import linear
 from tputriage.minimize.reducing.propagating import flattened, propagated
+from tputriage.minimize.reducing.sizes import is_smaller
 from tputriage.minimize.reducing.straighten import with_literals
 from tputriage.minimize.trees import swept
 from tputriage.targets.catalogue import find_target
@@ -150,3 +152,33 @@ def test_a_function_that_may_call_itself_is_not_written_out_level_by_level(watch
     source = f"{BOOM}def f(n):\n    return f(n - 1) if n else boom()\nf(9)\n"
     found = linear(source, watch(source))
     assert found is None or "f(9)" in found
+
+
+BRANCHED = (
+    "import sys\ndef boom(*args):\n    raise ValueError(*args)\ndef f(a):\n    if a:\n        return 1\n    return 2\n"
+    "boom(sys.argv[1], f(0) + f(3) + f(1) + f(2) + f(5))\n"
+)
+
+
+class Branching:
+    """Interesting is what fails with all five branches, written out or called."""
+
+    def __init__(self, most):
+        self.left = most
+
+    @property
+    def exhausted(self):
+        return self.left <= 0
+
+    def __call__(self, source):
+        self.left -= 1
+        branches = source.count("f(") - 1 if "    if a:" in source else source.count("if ")
+        return "raise ValueError(*args)" in source and branches >= 5
+
+
+@pytest.mark.parametrize("most", [2, 4, 1000])
+def test_a_straight_line_that_leads_to_nothing_smaller_is_not_kept(watch, most):
+    better = [BRANCHED]
+    found = reduce_source(BRANCHED, Branching(most), trace=watch, on_better=better.append)
+    assert not is_smaller(BRANCHED, found)
+    assert better[-1] == found

@@ -81,19 +81,21 @@ class Reduction:
         """Scaffolding first, then the passes; whether there is something to be gained from doing so again.
 
         What could not be one straight line as a whole may be so when it is small. That is the longer script at
-        first: where it does not lead to a smaller one, the one before it is kept.
+        first: where it does not lead to a smaller one, the way goes on from the one before it.
         """
         before = self.best
         unscaffolded(before, self.bold, self.looking.facts_of)
         if self.started and self.best == before:
             return False
         self.run(passes)
-        if self.started and not sizes.is_smaller(self.best, before):
+        if self.best != before and not sizes.is_smaller(self.best, before):
             self.best = before
             self.on_better(before)
-            return False
+            if self.started:
+                return False
+            self.run(passes)
         self.started = True
-        return not self.ended and not self.exhausted and "def " in self.best
+        return not self.exhausted and "def " in self.best
 
     def run(self, passes: Sequence[Pass]) -> str:
         swept = sweeping.sweep(self.best)
