@@ -80,7 +80,7 @@ def test_nothing_known_says_nothing():
 
 def test_two_names_are_joined_by_or():
     known = [("size", "0", "pass"), ("size", "1", "pass"), ("size", "8", "fail")]
-    assert statement(known) == "fails for size 8, passes for size 0 or 1"
+    assert statement(known) == "fails for dimensions of 8, passes for dimensions of 0 or 1"
 
 
 def test_an_axis_with_another_error_is_not_said_to_make_no_difference():

@@ -16,7 +16,7 @@ _BY_KIND = {
     Kind.MISSING_OP: "is not implemented for TPU",
     Kind.CRASH: "crashes the process",
     Kind.TIMEOUT: "hangs",
-    Kind.NUMERIC: "gives other numbers than CPU",
+    Kind.NUMERIC: "gives another result than CPU",
     Kind.OUT_OF_MEMORY: "runs out of memory",
     Kind.COMPILE: "does not compile",
 }
@@ -68,7 +68,7 @@ def _clause(clause: str) -> str:
     axis = re.match(rf"(?:\w+: )?fails ({_BEFORE} .+?)(?:, (?:passes {_BEFORE}|stops at) .*)?$", clause, re.I)
     if axis:
         # What every variation shares decides nothing, and neither does one size in place of another.
-        return "" if re.search(r"\b(?:every|any) [\w, ]+ tried|in place of|^for size ", axis[1]) else axis[1]
+        return "" if re.search(r"\b(?:every|any) [\w, ]+ tried|in place of|^for (?:size|dimensions of) ", axis[1]) else axis[1]
     fails = re.match(
         r"(?:it )?(?:fails|raises|crashes|hangs|differs) ((?:for|when|on|if|in|after|only|under) .*)", clause, re.I
     )

@@ -6,6 +6,7 @@ only the emulator's plugin stops at.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +23,7 @@ WHOLE_DTYPES = ("int64", "int32", "uint8", "float32")  # of a call on one tensor
 SIZES = (0, 1, 8)
 AXES = ("dtype", "layout", "size", "gradient", "mode")
 # How each axis is spoken of: what stands around its values, and how it is named where it makes no difference.
-AROUND = {"dtype": ("for ", ""), "layout": ("for ", " input"), "size": ("for size ", "")}
+AROUND = {"dtype": ("for ", ""), "layout": ("for ", " input"), "size": ("for dimensions of ", "")}
 ALIKE = {"gradient": "with and without requires_grad", "mode": "eager and compiled"}
 NAMED = {"mode": "compiling"}
 WORDS = {
@@ -73,7 +74,8 @@ def find_conditions(
     for variation in grid:
         if variation not in refused and (outcome := said.get(variation, "fail")) != LEFT_OUT:
             known.setdefault((variation.axis, variation.name), outcome)
-    table = tuple((f"{axis}: {name}", outcome) for (axis, name), outcome in known.items())
+    tried = Counter(axis for axis, _ in known)  # one value of an axis says nothing
+    table = tuple((f"{axis}: {name}", outcome) for (axis, name), outcome in known.items() if tried[axis] > 1)
     return Conditions(
         statement([(axis, name, said) for (axis, name), said in known.items()]), table, len(new) + len(doubtful)
     )
