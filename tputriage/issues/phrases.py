@@ -64,11 +64,14 @@ def condition_words(condition: str, longest: int) -> str:
     return shorten(words, longest)
 
 
+_SHARED = re.compile(r"\b(?:every|any) [\w, ]+ tried|in place of|^for (?:size|dimensions of) ")
+
+
 def _clause(clause: str) -> str:
     axis = re.match(rf"(?:\w+: )?fails ({_BEFORE} .+?)(?:, (?:passes {_BEFORE}|stops at) .*)?$", clause, re.I)
     if axis:
         # What every variation shares decides nothing, and neither does one size in place of another.
-        return "" if re.search(r"\b(?:every|any) [\w, ]+ tried|in place of|^for (?:size|dimensions of) ", axis[1]) else axis[1]
+        return "" if re.search(_SHARED, axis[1]) else axis[1]
     fails = re.match(
         r"(?:it )?(?:fails|raises|crashes|hangs|differs) ((?:for|when|on|if|in|after|only|under) .*)", clause, re.I
     )
