@@ -45,3 +45,9 @@ def test_a_tensor_that_stays_on_the_host_is_no_bug(body):
 )
 def test_what_is_made_on_the_device_counts(body):
     assert not only_compares_the_device(HEAD + body)
+
+
+def test_a_deep_tree_is_followed_to_its_end():
+    deep = " + ".join(["device"] * 500)
+    assert only_compares_the_device(f"{HEAD}x = {{'cpu': 1}}[device]\nf(({' + '.join('a' * 500)}).sum()[0])")
+    assert not only_compares_the_device(f"{HEAD}f(({deep}).sum()[0])")

@@ -26,3 +26,7 @@ def test_scripts_are_tidied(before, after):
 def test_the_program_stays_the_same():
     source = "x = {'a': [1, 'b'], \"c\": f'{1!r} x'}\nif x:\n    y = ('q' 'r')\n"
     assert ast.dump(ast.parse(tidy(source))) == ast.dump(ast.parse(source))
+
+
+def test_a_deep_tree_is_tidied_too():
+    assert tidy(f"x = ({'+'.join('a' * 500)}).sum( )\n") == f"x = ({' + '.join('a' * 500)}).sum()\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tputriage.minimize.names import ARGUMENT
+from tputriage.minimize.trees import deep, is_argument
 
 # What only looks at a value. Of a subscript: at what stands in its brackets.
 LOOKS = (ast.Compare, ast.Subscript, ast.Match, ast.If, ast.IfExp, ast.While, ast.Assert, ast.BoolOp, ast.UnaryOp)
@@ -18,7 +18,11 @@ LONGEST_CHAIN = 8  # the argument, a name of it, a parameter that is given that 
 
 def only_compares_the_device(source: str) -> bool:
     """The device is looked at, and neither a tensor nor anything else is made on it."""
-    tree = ast.parse(source)
+    with deep():
+        return _only_looks(ast.parse(source))
+
+
+def _only_looks(tree: ast.Module) -> bool:
     parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     holders = _holders(tree)
     given = [parents[id(node)] for node in ast.walk(tree) if _is_device(node, holders) and id(node) in parents]
@@ -57,11 +61,10 @@ def _is_device(node: ast.AST, held: set[str]) -> bool:
         return node.id in held and isinstance(node.ctx, ast.Load)
     if isinstance(node, ast.IfExp):
         return _is_device(node.body, held)
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.device":
-        return bool(node.args) and _is_device(node.args[0], held)
-    if isinstance(node, ast.Subscript) and ast.unparse(node) == ARGUMENT:
-        return True
-    return _is_part(node, held)
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="device"), args=args):
+            return bool(args) and _is_device(args[0], held)
+    return is_argument(node) or _is_part(node, held)
 
 
 def _is_part(node: ast.AST, held: set[str]) -> bool:

@@ -8,17 +8,24 @@ import re
 import sys
 import tokenize
 
+from tputriage.minimize.trees import deep
+
 IMPORTS = (ast.Import, ast.ImportFrom)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 TUPLE = re.compile(r"^(\s*)\(([^()]+)\) = ", re.MULTILINE)
 
 
 def tidy(source: str) -> str:
-    """The same program; the source itself where it is none. Comments do not survive."""
+    """The same program; the source itself where it is none, or too deep to be written. Comments do not survive."""
     try:
-        tree = ast.parse(source)
-    except SyntaxError:
+        with deep():
+            return _tidied(source)
+    except (SyntaxError, RecursionError):
         return source
+
+
+def _tidied(source: str) -> str:
+    tree = ast.parse(source)
     parts, before = [], None
     for node in tree.body:
         if before is not None:

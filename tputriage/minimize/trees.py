@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 Position: TypeAlias = tuple[int, int, int, int]  # line, column, end line, end column; columns in UTF-8 bytes
@@ -12,6 +14,18 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 MOST_SWEEPS = 50
+DEPTH = 10_000  # frames, few enough for the compiler, which shares the limit, on a stack of 8 MiB
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Lets what follows trees go deeper: a sum of three hundred parts is written in a thousand calls of Python's."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def lines_of(source: str) -> list[str]:

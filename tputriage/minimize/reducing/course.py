@@ -12,9 +12,10 @@ from functools import cached_property
 
 from tputriage.minimize.reducing import sweeping
 from tputriage.minimize.reducing.adaptive import AtOnce, Backwards, InTurn, Search
-from tputriage.minimize.reducing.edits import Program, Site, deep
+from tputriage.minimize.reducing.edits import Program, Site
 from tputriage.minimize.reducing.passes import Pass
 from tputriage.minimize.reducing.vain import Vain
+from tputriage.minimize.trees import deep
 
 
 @dataclass(frozen=True)

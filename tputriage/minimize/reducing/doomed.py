@@ -13,7 +13,7 @@ from functools import lru_cache
 from tputriage.minimize.names import GIVEN, unbound_names
 from tputriage.minimize.reducing.own import misfits, owned
 from tputriage.minimize.reducing.sizes import parse
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, Function, binds
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, Function, binds, deep
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LITERALS = {ast.List: list, ast.Tuple: tuple, ast.Dict: dict, ast.Set: set, ast.JoinedStr: str}
@@ -23,10 +23,18 @@ BLOCKS = ("body", "orelse", "finalbody", "handlers")
 
 @lru_cache(maxsize=64)  # the best so far is asked about with each candidate
 def troubles(source: str) -> frozenset[str]:
-    """In words; none where the source is no Python, or where a star import may bind anything."""
+    """In words; none where the source is no Python or goes too deep, or where a star import may bind anything."""
     tree = parse(source)
     if tree is None or "import *" in source:
         return frozenset()
+    try:
+        with deep():
+            return _troubles(source, tree)
+    except RecursionError:
+        return frozenset()
+
+
+def _troubles(source: str, tree: ast.Module) -> frozenset[str]:
     wrong = (told for node in ast.walk(tree) for told in _wrong(node))
     return frozenset({*unbound_names(source), *_early(tree), *wrong, *misfits(owned(tree), tree)})
 

@@ -7,9 +7,7 @@ to the tree they were found in, many at once, nested ones from the inside out.
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -20,6 +18,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider, Scope, ScopeProvi
 
 from tputriage.minimize.reducing.facts import Facts, Place
 from tputriage.minimize.reducing.precedence import guarded
+from tputriage.minimize.trees import deep
 
 New = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[Any]
 Replacement = Callable[[Any], New]  # is given the node as the changes inside it left it
@@ -27,20 +26,6 @@ Found = TypeVar("Found", bound=cst.CSTNode)
 
 # Layout holds no code; walking past it makes walking several times quicker.
 LAYOUT = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Newline)
-
-
-DEPTH = 10_000  # frames, few enough for the compiler, which shares the limit, on a stack of 8 MiB
-
-
-@contextmanager
-def deep() -> Iterator[None]:
-    """Lets libcst go deeper: it writes a sum of three hundred parts in a thousand calls, all of them Python's own."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, DEPTH))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 @dataclass(frozen=True, slots=True)
