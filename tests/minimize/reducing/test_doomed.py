@@ -59,6 +59,10 @@ FINE = [
     "a, *b = (1,)\n",
     "assert (), 'not a constant node'\n",
     "from torch import *\nones(1)\n",
+    "class A: pass\nfrom a import A\nA(1)\n",
+    "from a import A\nclass A(A): pass\nA(1)\n",
+    "class A(B): pass\nclass B(A): pass\nA()\n",
+    f"import a\nprint(({' + '.join('a' * 1500)}).sum())\n",
     "x = (\n",
 ]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tputriage.minimize.trees import Function
+from tputriage.minimize.trees import Function, binds
 
 PROTOCOL = {"__enter__": 1, "__exit__": 4, "__len__": 1, "__iter__": 1, "__next__": 1}
 ANY = frozenset({"setattr", "vars", "__dict__", "__getattr__", "__getattribute__", "__slots__", "globals", "exec"})
@@ -21,14 +21,15 @@ class Own:
     functions: Mapping[str, Function]
     attributes: frozenset[str]  # all that any object is ever given; which object is of which class is not followed
 
-    def maker(self, name: str) -> Function | None:
-        """`__init__` of a class, its own or the first base's."""
+    def maker(self, name: str, below: tuple[str, ...] = ()) -> Function | None:
+        """`__init__` of a class, its own or the first base's; a class that stands on itself has none."""
         one = self.classes[name]
         own = next((node for node in one.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None)
         if own is not None:
             return own
         bases = (base.id for base in one.bases if isinstance(base, ast.Name) and base.id in self.classes)
-        return next((found for base in bases if (found := self.maker(base))), None)
+        higher = (base for base in bases if base not in (name, *below))
+        return next((found for base in higher if (found := self.maker(base, (name, *below)))), None)
 
 
 def owned(tree: ast.Module) -> Own:
@@ -49,6 +50,8 @@ def _bound(tree: ast.Module) -> Iterator[str]:
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
                 yield name
+            case ast.Import() | ast.ImportFrom():
+                yield from binds(node)
 
 
 def _strangers(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> set[str]:
