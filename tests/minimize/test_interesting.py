@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.minimize.helpers import THE_BUG, FakeRunner
+from tests.minimize.helpers import THE_BUG, FakeRunner, a_value
 from tputriage.minimize.interesting import Interesting, asks_for, asks_needed
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Phase, Verdict, VerdictKind
@@ -45,6 +45,42 @@ def test_a_death_counts_only_where_the_process_dies_of_the_same():
     death = Failure("t", Phase.CRASH, Outcome.CRASH, message="ended by signal 11", signal=11)
     ask = oracle(device, wanted=sign(death), shown=death)
     assert [ask(f"{way} = 1") for way in deaths] == [True, False, False]
+
+
+def test_a_death_on_both_sides_says_nothing_of_how_the_wanted_one_dies():
+    deaths = {"both": ("it left with exit code 3", None), "alone": ("", 11)}
+
+    def device(source):
+        words, signal = deaths[source.split()[0]]
+        return Answer(None, Ended.CRASH, {}, 0.1, signal=signal, last_words=words)
+
+    death = Failure("t", Phase.CRASH, Outcome.CRASH, message="ended by signal 11", signal=11)
+    ask = oracle(device, lambda source: device(source) if "both" in source else None, wanted=sign(death))
+    assert [ask(f"{way} = 1") for way in deaths] == [False, True]
+
+
+def timed(seconds):
+    """The bug, after that many seconds."""
+    return Answer(None, Ended.DONE, a_value(THE_BUG), seconds)
+
+
+def test_what_runs_much_longer_than_the_last_accepted_is_not_interesting():
+    ask = oracle(lambda source: timed(float(source.split()[-1])))
+    assert [ask(f"bug = {seconds}") for seconds in (1.0, 5.1, 4.9)] == [True, False, True]
+
+
+class Overtaking(FakeRunner):
+    """Gives its answers in the order of their time."""
+
+    def ask(self, jobs):
+        yield from sorted(super().ask(list(jobs)), key=lambda answer: answer.seconds)
+
+
+def test_the_pace_is_that_of_the_accepted_one_whichever_ended_last():
+    ask = oracle(lambda source: None, lambda source: THE_BUG if "both" in source else None)
+    ask.device = Overtaking("tpu", lambda source: timed(float(source.split()[-1])))
+    assert ask.first(["both = 90.0", "bug = 1.0"]) == 1
+    assert not ask("bug = 10.0")
 
 
 @pytest.mark.parametrize("source", ["bug = (", "bug = missing", "def f():\n    return nowhere\nbug = f"])

@@ -92,10 +92,9 @@ class Interesting:
         self._known: dict[str, bool] = {}  # by normal form
         self._met: set[str] = {wanted.key}
         self._pace_s: float | None = None  # seconds the last accepted candidate took on the device
-        self._said = _words_of(shown) if shown else ""  # of the first script that showed it on the device
+        self._said = _words_of(shown) if shown else ""  # of the first script that was interesting
         self._died = _way_of_dying(shown) if shown else None  # as that script did; every death has one signature
         self._seeds_matter = wanted.exception == ASSERTION  # whether chance may pass for the bug
-        self._took_s = 0.0  # seconds of the last match on the device
 
     @property
     def exhausted(self) -> bool:
@@ -118,14 +117,14 @@ class Interesting:
         todo = [place for place, key in enumerate(keys) if key and key not in self._known]
         log("oracle", "of %d candidates %d are worth a run and were not asked before", len(keys), len(todo))
         with closing(self._matching(sources, todo)) as matching:
-            matched: set[int] = set()
+            matched: dict[int, Run] = {}
             open_places = set(todo)
             for place, key in enumerate(keys):
                 while place in open_places and (told := next(matching, None)) is not None:
                     open_places.discard(told[0])
-                    if told[1]:
-                        matched.add(told[0])
-                if key and self._verdict(key, sources[place], place in matched, place in open_places):
+                    if told[1] is not None:
+                        matched[told[0]] = told[1]
+                if key and self._verdict(key, sources[place], matched.get(place), place in open_places):
                     return place
         return None
 
@@ -146,15 +145,15 @@ class Interesting:
             return ""
         return key
 
-    def _verdict(self, key: str, source: str, matched: bool, unasked: bool) -> bool:
+    def _verdict(self, key: str, source: str, matched: Run | None, unasked: bool) -> bool:
         if key not in self._known and not unasked:
-            self._known[key] = matched and self._passes(source)
+            self._known[key] = matched is not None and self._passes(source, matched)
             if not self.exhausted:
                 self.memory.keep(f"{self.wanted.key} {key}", self._known[key])
         return self._known.get(key, False)
 
-    def _matching(self, sources: Sequence[str], places: Sequence[int]) -> Generator[tuple[int, bool], None, None]:
-        """(place, whether it fails on the device as wanted), in order of completion, each place once."""
+    def _matching(self, sources: Sequence[str], places: Sequence[int]) -> Generator[tuple[int, Run | None], None, None]:
+        """(place, the run that failed on the device as wanted), in order of completion, each place once."""
         jobs = {place: self._job(sources[place], self.device) for place in places}
         by_id = {id(job): place for place, job in jobs.items()}
         left = {place: self._asks for place in places}
@@ -166,10 +165,11 @@ class Interesting:
         with closing(_closable(self.device.ask(queue()))) as answers:
             for answer in answers:
                 place = by_id[id(answer.job)]
-                matched = self._is_wanted(run_of(answer, self.device.target))
+                run = run_of(answer, self.device.target)
+                matched = self._is_wanted(run)
                 left[place] = 0 if matched else left[place] - 1
                 if not left[place]:
-                    yield place, matched
+                    yield place, run if matched else None
 
     def _counted(self) -> bool:
         if self.exhausted:
@@ -193,18 +193,13 @@ class Interesting:
         if not self._is_it(run.failure):
             self._note(run.failure)
             return False
-        if self._pace_s is not None and run.seconds > SLOWER * self._pace_s + SLACK_S:
-            return False
-        self._took_s = run.seconds
-        return True
+        return self._pace_s is None or run.seconds <= SLOWER * self._pace_s + SLACK_S
 
     def _is_it(self, failure: Failure) -> bool:
         """The same bug; or the words of the first script that showed it, where it is known by its place alone."""
         words, death = _words_of(failure), _way_of_dying(failure)
         if same_bug(self.wanted, failure):
-            self._said = self._said or words
-            self._died = death if self._died is None else self._died
-            return death == self._died
+            return self._died is None or death == self._died
         return not self._numeric and bool(words) and words == self._said
 
     def _note(self, failure: Failure) -> None:
@@ -215,12 +210,19 @@ class Interesting:
             self._met.add(key)
             self.findings.append(failure)
 
-    def _passes(self, source: str) -> bool:
+    def _passes(self, source: str, here: Run) -> bool:
+        """Whether the reference does what the device did not; only then is that run what later ones are known by."""
         if not self._counted():
             return False
+        known = self._said, self._died
+        if here.failure is not None:
+            self._said = self._said or _words_of(here.failure)
+            self._died = _way_of_dying(here.failure) if self._died is None else self._died
         passed = self._run(source, self.reference).outcome.is_pass and not self._is_chance(source)
         if passed:
-            self._pace_s = self._took_s
+            self._pace_s = here.seconds
+        else:
+            self._said, self._died = known
         return passed
 
     def _is_chance(self, source: str) -> bool:
