@@ -21,6 +21,7 @@ from tputriage.console import log
 from tputriage.minimize.comparing import only_compares_the_device
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import draws_on_the_device, normal_form, tells_the_device, unbound_names
+from tputriage.minimize.reducing.asking import SLACK_S, SLOWER
 from tputriage.model import Failure, Outcome, Run, Signature, Verdict
 from tputriage.signatures import same_bug, sign
 from tputriage.signatures.families import BY_NAME, Kind
@@ -29,8 +30,6 @@ from tputriage.targets.runs import OTHER_SEEDS, run_of, run_once, script_job
 from tputriage.targets.seam import Answer, Job, Runner
 
 MOST_FINDINGS = 20
-SLOWER = 3.0  # a candidate may take this many times as long as the best so far, and
-SLACK_S = 2.0  # this much longer, since machines are busy: a repro that runs for minutes is no better one
 CONFIDENCE = 0.95
 ASSERTION = "AssertionError"  # of a judgement on values
 MOST_ASKS = 20  # of one candidate: a flake that is rarer is not shrunk in any budget
