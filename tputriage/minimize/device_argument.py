@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from tputriage.minimize.names import ARGUMENT
 from tputriage.minimize.reducing.sizes import mentions, parse
 from tputriage.minimize.reducing.sweeping import sweep
-from tputriage.minimize.trees import first_line, is_argument, lines_of
+from tputriage.minimize.trees import is_argument, led_by, lines_of, must_lead
 
 
 def argued(source: str, device: str) -> str | None:
@@ -84,33 +84,15 @@ def with_import(source: str) -> str:
     """`import sys` before the first statement that is no import, where the script has none before that."""
     body = ast.parse(source).body
     leading = next((place for place, node in enumerate(body) if not _leads(node)), len(body))
-    if any(_binds_sys(node) for node in body[:leading]):
-        return source
-    node = next((node for node in body if not _must_lead(node)), None)
-    if node is None:
-        return source
-    lines = lines_of(source)
-    first = first_line(node) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else node.lineno
-    before, after = lines[: first - 1], lines[first - 1 :]
-    if node.col_offset == 0:
-        return "".join([*before, "import sys\n", *after])
-    line = after[0].encode()
-    head, tail = line[: node.col_offset].decode(), line[node.col_offset :].decode()
-    return "".join([*before, head, "import sys; ", tail, *after[1:]])
+    return source if any(_binds_sys(node) for node in body[:leading]) else led_by(source, "import sys")
 
 
 def _leads(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom) or _must_lead(node)
+    return isinstance(node, ast.Import | ast.ImportFrom) or must_lead(node)
 
 
 def _binds_sys(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import) and any((name.asname or name.name) == "sys" == name.name for name in node.names)
-
-
-def _must_lead(node: ast.stmt) -> bool:
-    if isinstance(node, ast.ImportFrom):
-        return node.module == "__future__"
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _replaced(source: str, tree: ast.Module, texts: Mapping[ast.expr, str]) -> str:

@@ -15,7 +15,6 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Protocol
 
 from tputriage.console import log
 from tputriage.minimize.comparing import only_compares_the_device
@@ -37,20 +36,6 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 EXIT_CODE = re.compile(r"exit code \d+")
 LEAST_S = 1.0  # what a run gets however little of the budget is left
 FEWEST_WORDS = 3
-
-
-class Oracle(Protocol):
-    """What a reducer asks."""
-
-    @property
-    def exhausted(self) -> bool: ...
-
-    @property
-    def workers(self) -> int: ...
-
-    def __call__(self, source: str, /) -> bool: ...
-
-    def first(self, sources: Sequence[str], /) -> int | None: ...
 
 
 class Interesting:

@@ -123,6 +123,28 @@ def imported(tree: ast.Module) -> set[str]:
     return {name for node in tree.body if isinstance(node, IMPORTS) for name in binds(node)}
 
 
+def led_by(source: str, line: str) -> str:
+    """The script with that line, an import, before all that may follow one; as it is where nothing does."""
+    node = next((node for node in ast.parse(source).body if not must_lead(node)), None)
+    if node is None:
+        return source
+    lines = lines_of(source)
+    first = first_line(node) if isinstance(node, DEFINITIONS) else node.lineno
+    before, after = lines[: first - 1], lines[first - 1 :]
+    if node.col_offset == 0:
+        return "".join([*before, f"{line}\n", *after])
+    shared = after[0].encode()
+    head, tail = shared[: node.col_offset].decode(), shared[node.col_offset :].decode()
+    return "".join([*before, head, f"{line}; ", tail, *after[1:]])
+
+
+def must_lead(node: ast.stmt) -> bool:
+    """Whether it loses its meaning behind an import: the docstring, and what is said to the compiler."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "__future__"
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def swept(source: str, *, bold: bool = True) -> str:
     """Without imports, definitions and (where bold) assignments of names that nothing reads."""
     tree = ast.parse(source)

@@ -20,6 +20,7 @@ from tputriage.minimize.reducing import tokens_of
 from tputriage.minimize.saying import said_by
 from tputriage.minimize.shrink_script import Shrunk, check_compiles, shrink_script
 from tputriage.minimize.tidying import tidy
+from tputriage.minimize.trees import led_by
 from tputriage.model import Run
 from tputriage.pipeline.minimizing import run_on_both
 from tputriage.pipeline.place import Place, find_place, workers
@@ -93,7 +94,7 @@ def _standing(place: Place, found: Shrunk, imports: Sequence[str]) -> tuple[Shru
     doubt = _doubt(place, found)
     if doubt:
         kept = imports_of(found.source)
-        source = tidy("\n".join([*(one for one in imports if one not in kept), found.source]))
+        source = tidy(led_by(found.source, "\n".join(one for one in imports if one not in kept)))
         whole = replace(found, source=source, tokens=tokens_of(source))
         if not _doubt(place, whole):
             return whole, ""

@@ -107,6 +107,15 @@ def test_no_value_stands_for_the_arguments_of_the_script(trace):
     assert all("device = sys.argv[1]" in valued(source, told, (kind,)) for kind in (ast.Attribute, ast.Subscript))
 
 
+def test_what_must_lead_a_script_still_does_when_torch_is_imported_for_a_value(trace):
+    source = (
+        "from __future__ import annotations\nimport sys\nfrom torch import ones\n\ndef run(x):\n"
+        "    raise ValueError(x.shape)\n\nrun(ones(2, device=sys.argv[1]))\n"
+    )
+    found = next(text for text in by_values(source, trace(source)) if "import torch\n" in text)
+    compile(found, "found", "exec")
+
+
 def test_a_module_is_spelled_by_its_making(trace):
     source = (
         "import sys\nimport torch\ndevice = sys.argv[1]\n\ndef run(net):\n    net(torch.ones(2))\n\n"

@@ -23,6 +23,7 @@ from tputriage.minimize.trees import (
     binds,
     blocks,
     functions,
+    led_by,
     path_to,
     position,
     reads,
@@ -113,7 +114,7 @@ def _prelude(source: str, tree: ast.Module, levels: Sequence[Place]) -> list[ast
 def _assembled(prelude: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> str:
     text = "\n".join(ast.unparse(ast.fix_missing_locations(node)) for node in (*prelude, *body))
     plain = "torch." in text and "torch" not in binds(*prelude)
-    return f"import torch\n{text}\n" if plain else f"{text}\n"
+    return led_by(f"{text}\n", "import torch") if plain else f"{text}\n"
 
 
 def _alone(place: Place, held: Mapping[str, str], values: Mapping[Position, str]) -> Iterator[list[ast.stmt]]:
