@@ -4,6 +4,7 @@ import pytest
 
 from tests.minimize.helpers import THE_BUG, FakeRunner, a_value
 from tputriage.minimize.interesting import Interesting, asks_for, asks_needed
+from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
 from tputriage.model import Failure, Outcome, Phase, Verdict, VerdictKind
 from tputriage.signatures import sign
@@ -228,7 +229,7 @@ class Seeded(FakeRunner):
             yield from shifted.ask([job])
 
 
-def judged(chance, first_by_chance=False):
+def judged(chance, first_by_chance=False, memory=None):
     """An oracle that has accepted a first script; `chance(source)`: only the seed asked for shows the difference."""
     first = DRAWN.format("first")
 
@@ -236,7 +237,8 @@ def judged(chance, first_by_chance=False):
         by_chance = chance(source) or (source == first and first_by_chance)
         return None if shifted and by_chance else UNLIKE
 
-    asked = Interesting(wanted(UNLIKE), Seeded("tpu", on_device), Seeded("cpu", lambda source, shifted: None))
+    runners = Seeded("tpu", on_device), Seeded("cpu", lambda source, shifted: None)
+    asked = Interesting(wanted(UNLIKE), *runners, memory=memory)
     assert asked(first)
     return asked
 
@@ -245,6 +247,12 @@ def test_a_difference_that_other_seeds_do_not_show_is_chance():
     asked = judged(lambda source: "lucky" in source)
     assert not asked(DRAWN.format("lucky"))
     assert asked(DRAWN.format("sound"))
+
+
+def test_a_run_that_goes_on_where_it_was_does_not_take_chance_for_its_first_script():
+    memory = Memory()
+    judged(lambda source: "lucky" in source, memory=memory)
+    assert not judged(lambda source: "lucky" in source, memory=memory)(DRAWN.format("lucky"))
 
 
 def test_where_the_first_script_hangs_on_its_seed_so_may_the_others():

@@ -217,7 +217,7 @@ class Interesting:
         if not self._seeds_matter or not draws_on_the_device(source):
             return False
         holds = all(self._matches_with(knobs, source) for knobs in OTHER_SEEDS)
-        if self._pace_s is None and not holds:
+        if not holds and not any(self._known.values()):
             self._seeds_matter = False
             return False
         return not holds
