@@ -11,20 +11,18 @@ makes random numbers on the device or asks a tensor where it is does not count t
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 
 from tputriage.console import log
 from tputriage.minimize.comparing import only_compares_the_device
+from tputriage.minimize.likeness import Likeness
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import draws_on_the_device, normal_form, tells_the_device, unbound_names
 from tputriage.minimize.reducing.asking import SLACK_S, SLOWER
 from tputriage.model import Failure, Outcome, Run, Signature, Verdict
-from tputriage.signatures import same_bug, sign
-from tputriage.signatures.families import BY_NAME, Kind
-from tputriage.signatures.rules import normalise
+from tputriage.signatures import sign
 from tputriage.targets.runs import OTHER_SEEDS, run_of, run_once, script_job
 from tputriage.targets.seam import Answer, Job, Runner
 
@@ -32,10 +30,7 @@ MOST_FINDINGS = 20
 CONFIDENCE = 0.95
 ASSERTION = "AssertionError"  # of a judgement on values
 MOST_ASKS = 20  # of one candidate: a flake that is rarer is not shrunk in any budget
-WORD = re.compile(r"[A-Za-z]{2,}")
-EXIT_CODE = re.compile(r"exit code \d+")
 LEAST_S = 1.0  # what a run gets however little of the budget is left
-FEWEST_WORDS = 3
 
 
 class Interesting:
@@ -72,12 +67,10 @@ class Interesting:
         self._asks = asks
         self._ends = None if deadline_s is None else time.monotonic() + deadline_s
         self._max_runs = max_runs
-        self._numeric = wanted.family in BY_NAME and BY_NAME[wanted.family].kind is Kind.NUMERIC
         self._known: dict[str, bool] = {}  # by normal form
         self._met: set[str] = {wanted.key}
         self._pace_s: float | None = None  # seconds the last accepted candidate took on the device
-        self._said = _words_of(shown) if shown else ""  # of the first script that was interesting
-        self._died = _way_of_dying(shown) if shown else None  # as that script did; every death has one signature
+        self.likeness = Likeness(wanted) if shown is None else Likeness(wanted).shown(shown)
         self._seeds_matter = wanted.exception == ASSERTION  # whether chance may pass for the bug
 
     @property
@@ -123,7 +116,7 @@ class Interesting:
         key = normal_form(source)
         if key is None or unbound_names(source) or not self._guard(source):
             return ""
-        if self._numeric and tells_the_device(source, self.device.target.device):
+        if self.likeness.is_numeric and tells_the_device(source, self.device.target.device):
             return ""
         if only_compares_the_device(source):
             return ""
@@ -174,17 +167,10 @@ class Interesting:
     def _is_wanted(self, run: Run) -> bool:
         if run.failure is None or run.outcome is Outcome.UNAVAILABLE:
             return False
-        if not self._is_it(run.failure):
+        if not self.likeness.holds(run.failure):
             self._note(run.failure)
             return False
         return self._pace_s is None or run.seconds <= SLOWER * self._pace_s + SLACK_S
-
-    def _is_it(self, failure: Failure) -> bool:
-        """The same bug; or the words of the first script that showed it, where it is known by its place alone."""
-        words, death = _words_of(failure), _way_of_dying(failure)
-        if same_bug(self.wanted, failure):
-            return self._died is None or death == self._died
-        return not self._numeric and bool(words) and words == self._said
 
     def _note(self, failure: Failure) -> None:
         key = sign(failure).key
@@ -198,15 +184,14 @@ class Interesting:
         """Whether the reference does what the device did not; only then is that run what later ones are known by."""
         if not self._counted():
             return False
-        known = self._said, self._died
+        known = self.likeness
         if here.failure is not None:
-            self._said = self._said or _words_of(here.failure)
-            self._died = _way_of_dying(here.failure) if self._died is None else self._died
+            self.likeness = known.shown(here.failure)
         passed = self._run(source, self.reference).outcome.is_pass and not self._is_chance(source)
         if passed:
             self._pace_s = here.seconds
         else:
-            self._said, self._died = known
+            self.likeness = known
         return passed
 
     def _is_chance(self, source: str) -> bool:
@@ -229,7 +214,7 @@ class Interesting:
             return False
         self.runs += 1
         here = self._run(source, self.device, knobs)
-        return here.failure is not None and self._is_it(here.failure)
+        return here.failure is not None and self.likeness.holds(here.failure)
 
     def _run(self, source: str, runner: Runner, knobs: Mapping[str, str] | None = None) -> Run:
         return run_once(runner, script_job(source, runner.target.device, limit_s=self._most_s, knobs=knobs))
@@ -239,21 +224,6 @@ _SLIPS = frozenset(
     {"NameError", "UnboundLocalError", "AttributeError", "TypeError", "KeyError", "IndexError", "SystemExit",
      "ModuleNotFoundError", "ImportError", "SyntaxError", "IndentationError", "RecursionError", "ValueError"}
 )  # fmt: skip
-
-
-def _words_of(failure: Failure) -> str:
-    """Exception and message as a template; "" where they are too few to know a bug by."""
-    line = normalise(next(iter(failure.message.strip().splitlines()), ""))
-    telling = len(WORD.findall(line)) >= FEWEST_WORDS and not line.startswith("assert ")
-    return f"{failure.exception}: {line}" if telling else ""
-
-
-def _way_of_dying(failure: Failure) -> str:
-    """By which signal, or with which exit code; "" where the process lived."""
-    if failure.outcome is not Outcome.CRASH:
-        return ""
-    code = EXIT_CODE.search(failure.message)
-    return f"signal {failure.signal}" if failure.signal else code.group() if code else "of itself"
 
 
 def asks_needed(failed: int, of: int, confidence: float = CONFIDENCE) -> int:

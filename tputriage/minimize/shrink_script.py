@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from tputriage.errors import InputError, TriageError
 from tputriage.minimize.device_argument import argued, as_given
 from tputriage.minimize.interesting import Interesting
+from tputriage.minimize.likeness import Likeness
 from tputriage.minimize.names import ARGUMENT
 from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
 from tputriage.minimize.reducing.sizes import parse
 from tputriage.minimize.saying import run_script, said_by
 from tputriage.minimize.tidying import tidy
-from tputriage.model import Failure, Outcome, Signature
+from tputriage.model import Failure, Outcome
 from tputriage.signatures import sign
 from tputriage.targets.seam import Runner
 
@@ -26,7 +27,7 @@ class Shrunk:
     """A script and what making it took."""
 
     source: str
-    wanted: Signature
+    likeness: Likeness
     failure: Failure
     runs: int
     seconds: float
@@ -71,7 +72,7 @@ def shrink_script(
     found = tidy(as_given(found, name, source))
     return Shrunk(
         found,
-        oracle.wanted,
+        oracle.likeness,
         failure,
         oracle.runs,
         time.monotonic() - started,

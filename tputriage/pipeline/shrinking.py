@@ -21,10 +21,8 @@ from tputriage.minimize.saying import said_by
 from tputriage.minimize.shrink_script import Shrunk, check_compiles, shrink_script
 from tputriage.minimize.tidying import tidy
 from tputriage.minimize.trees import led_by
-from tputriage.model import Run
 from tputriage.pipeline.minimizing import run_on_both
 from tputriage.pipeline.place import Place, find_place, workers
-from tputriage.signatures import same_bug, sign
 from tputriage.targets.runs import SCRIPT, imports_of
 
 CODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*[-\w.]+")
@@ -108,18 +106,11 @@ def _doubt(place: Place, found: Shrunk) -> str:
         path.write_text(argued(found.source, place.device.device) or found.source, "utf-8")
         runs = run_on_both(place, path, times=1)
     (here,), (there,) = runs
-    if not _shows(found, here):
+    if here.failure is None or not found.likeness.holds(here.failure):
         said = f"it fails as {said_by(here.failure)}" if here.failure else "it passes"
         return f"but in a process of its own on {place.device.name} {said}"
     said = said_by(there.failure) if there.failure else ""
     return f"but in a process of its own it fails on {place.reference.name} too: {said}" if said else ""
-
-
-def _shows(found: Shrunk, run: Run) -> bool:
-    """As the oracle has it: the same bug, or the words of the first run."""
-    if run.failure is None:
-        return False
-    return same_bug(found.wanted, run.failure) or sign(run.failure).template == sign(found.failure).template
 
 
 def _answer(found: Shrunk, path: Path, source: str, doubt: str) -> Done:
