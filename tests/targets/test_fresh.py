@@ -42,7 +42,7 @@ def launched(target, *argv, cwd):
         ("raise ValueError('first\\nsecond')", Outcome.FAILED, "first\nsecond"),
         ("import sys; sys.exit('still broken')", Outcome.FAILED, "the script left with code 'still broken'"),
         ("raise SystemExit(1)", Outcome.FAILED, "the script left with code 1"),
-        ("import os; os._exit(3)", Outcome.FAILED, "the script left with code 3"),
+        ("import os; os._exit(3)", Outcome.CRASH, "the process left with exit code 3 before its result was known"),
         ("1 +", Outcome.FAILED, "invalid syntax (repro.py, line 1)"),
         ("import os; os.abort()", Outcome.CRASH, "Fatal Python error: Aborted"),
         ("import os; os.kill(os.getpid(), 9)", Outcome.CRASH, "ended by signal 9"),

@@ -118,7 +118,7 @@ def _run_once(target: Target, path: Path, limit_s: float, start_s: float) -> Run
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as words, tempfile.TemporaryFile() as record:
         code = _wait(_started(target, argv, False, (printed, words, record)), limit_s + start_s)
         text, said, raised = _end_of(words), _end_of(printed), _end_of(record)
-    outcome = _outcome(code)
+    outcome = _outcome(code, recorded=bool(raised))
     log(f"fresh {target.name}", "%s: %s after %.2f s", path.name, outcome, time.monotonic() - started)
     number = -code if code is not None and code < 0 else None
     run = Run(
@@ -130,7 +130,7 @@ def _run_once(target: Target, path: Path, limit_s: float, start_s: float) -> Run
         last_words="" if outcome is Outcome.PASSED else text,
         command=shlex.join([*run_on(target), str(path), target.device]),
     )
-    if outcome is Outcome.FAILED and raised:
+    if outcome is Outcome.FAILED:
         return replace(run, failure=failure_of(json.loads(raised), {"output": said, "duration_s": run.seconds}))
     return run if outcome is Outcome.PASSED else replace(run, failure=_told(run, text, code, limit_s))
 
@@ -154,18 +154,20 @@ def _wait(process: subprocess.Popen[bytes], limit_s: float) -> int | None:
         process.wait()
 
 
-def _outcome(code: int | None) -> Outcome:
+def _outcome(code: int | None, *, recorded: bool) -> Outcome:
+    """What left past Python with a code of its own, as `os._exit` does, made no record: it died, as in a worker."""
     if code is None:
         return Outcome.TIMEOUT
-    return Outcome.CRASH if code < 0 else Outcome.FAILED if code else Outcome.PASSED
+    return Outcome.PASSED if not code else Outcome.FAILED if code > 0 and recorded else Outcome.CRASH
 
 
 def _told(run: Run, text: str, code: int | None, limit_s: float) -> Failure:
     """What the end of stderr tells of a process that had no time for a record."""
-    if run.outcome is Outcome.CRASH:
-        message = death_message(text, run.signal)
+    if code is None:
+        message = f"did not end within {limit_s:g} s"
     else:
-        message = f"did not end within {limit_s:g} s" if code is None else f"the script left with code {code}"
+        left = "" if code < 0 else f"\nthe process left with exit code {code} before its result was known"
+        message = death_message(text + left, run.signal)
     return Failure(
         test_id=run.test_id,
         phase=Phase.CRASH if run.outcome is Outcome.CRASH else Phase.CALL,
