@@ -8,10 +8,8 @@ import re
 import sys
 import tokenize
 
-from tputriage.minimize.trees import deep
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, deep
 
-IMPORTS = (ast.Import, ast.ImportFrom)
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 TUPLE = re.compile(r"^(\s*)\(([^()]+)\) = ", re.MULTILINE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -185,8 +185,8 @@ def _sweep(block: list[ast.stmt], read: set[str], bold: bool) -> bool:
 
 
 def _without_unused(node: ast.stmt, read: set[str], bold: bool) -> ast.stmt | None:
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return _import_left(node, read)
+    if isinstance(node, IMPORTS):
+        return import_left(node, read)
     if isinstance(node, DEFINITIONS):
         return node if node.name in read or (_does_something(node) and not bold) else None
     if bold and isinstance(node, ast.Assign | ast.AnnAssign):
@@ -205,7 +205,8 @@ def _stores_elsewhere(targets: Sequence[ast.expr]) -> bool:
     return any(isinstance(part, ast.Attribute | ast.Subscript) for target in targets for part in ast.walk(target))
 
 
-def _import_left(node: ast.Import | ast.ImportFrom, read: set[str]) -> ast.stmt | None:
+def import_left(node: ast.Import | ast.ImportFrom, read: Container[str]) -> ast.Import | ast.ImportFrom | None:
+    """The import without names that nothing reads: itself where all are read, None where none is."""
     if isinstance(node, ast.ImportFrom) and node.module == "__future__":
         return node
     kept = [alias for alias in node.names if alias.name == "*" or (alias.asname or alias.name).split(".")[0] in read]
@@ -213,6 +214,4 @@ def _import_left(node: ast.Import | ast.ImportFrom, read: set[str]) -> ast.stmt 
         return node
     if not kept:
         return None
-    if isinstance(node, ast.Import):
-        return ast.Import(names=kept)
-    return ast.ImportFrom(module=node.module, names=kept, level=node.level)
+    return ast.Import(kept) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, kept, node.level)

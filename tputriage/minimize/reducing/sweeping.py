@@ -6,8 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tputriage.minimize.reducing.sizes import DEFINITIONS, parse
-from tputriage.minimize.trees import lines_of, texts
+from tputriage.minimize.reducing.sizes import parse
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, import_left, lines_of, texts
 
 MOST_SWEEPS = 20  # each takes what only the one before it still used
 PURE = (
@@ -92,8 +92,9 @@ def _bodies(tree: ast.Module) -> Iterator[tuple[ast.stmt, Sequence[ast.stmt]]]:
 
 def _left_of(statement: ast.stmt, read: Counter[str]) -> str | None:
     """None where the statement stays as it is."""
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return _import_left(statement, read)
+    if isinstance(statement, IMPORTS):
+        left = import_left(statement, read)
+        return None if left is statement else ast.unparse(left) if left is not None else ""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
         return "" if isinstance(statement.value.value, (int, float)) else None
     if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
@@ -104,23 +105,6 @@ def _left_of(statement: ast.stmt, read: Counter[str]) -> str | None:
         names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
         return "" if len(names) == len(statement.targets) and not any(read[name] for name in names) else None
     return None
-
-
-def _import_left(statement: ast.Import | ast.ImportFrom, read: Counter[str]) -> str | None:
-    if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-        return None
-    used = [name for name in statement.names if name.name == "*" or read[_bound_by(name)]]
-    if len(used) == len(statement.names):
-        return None
-    if not used:
-        return ""
-    if isinstance(statement, ast.Import):
-        return ast.unparse(ast.Import(used))
-    return ast.unparse(ast.ImportFrom(statement.module, used, statement.level))
-
-
-def _bound_by(name: ast.alias) -> str:
-    return name.asname or name.name.partition(".")[0]
 
 
 def _without(source: str, dead: list[tuple[ast.stmt, str]]) -> str:
