@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, count
 from typing import TypeAlias
 
 Position: TypeAlias = tuple[int, int, int, int]  # line, column, end line, end column; columns in UTF-8 bytes
@@ -65,6 +66,12 @@ def functions(tree: ast.AST) -> dict[int, Function]:
     return {first_line(node): node for node in found}
 
 
+def parameters(function: Function) -> set[str]:
+    given = function.args
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return {part.arg for part in every if part is not None}
+
+
 def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The statement lists directly in a statement."""
     for name in ("body", "orelse", "finalbody"):
@@ -116,6 +123,12 @@ def binds(*nodes: ast.AST) -> set[str]:
         if not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             found |= binds(*ast.iter_child_nodes(node))
     return found
+
+
+def free_name(*wishes: str, taken: Container[str]) -> str:
+    """The first wish that is not taken, else the last one with a number."""
+    numbered = (f"{wishes[-1]}_{number}" for number in count(2))
+    return next(name for name in chain(wishes, numbered) if name not in taken)
 
 
 def imported(tree: ast.Module) -> set[str]:

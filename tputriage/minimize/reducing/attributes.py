@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tputriage.minimize.reducing.objects import EMPTY, KEPT_ROOTS
 from tputriage.minimize.reducing.renaming import last_name
 from tputriage.minimize.reducing.sweeping import is_pure
-from tputriage.minimize.trees import DEFINITIONS, blocks, reads, texts
+from tputriage.minimize.trees import DEFINITIONS, blocks, free_name, reads, texts
 
 
 def unread_out(tree: ast.Module) -> None:
@@ -46,6 +46,7 @@ def named_attributes(tree: ast.Module) -> bool:
     """`x.a` as `a`, for objects of which nothing is used but attributes that the script gave them; whether any was."""
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     used = {node.id for node in names} | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    used |= set(dir(builtins))
     changed = False
     for name, kind in _empties(tree.body):
         found = [
@@ -59,7 +60,10 @@ def named_attributes(tree: ast.Module) -> bool:
             continue
         if kind != "TestCase" and any(node.attr not in stored for node in found):
             continue
-        new = {attribute: _free(attribute, name, used) for attribute in sorted(stored)}
+        new = {
+            attribute: free_name(attribute.lstrip("_") or attribute, f"{name}_{attribute}", taken=used)
+            for attribute in sorted(stored)
+        }
         used |= set(new.values())
         _Attributes(name, new, gone=kind != "TestCase").visit(tree)
         changed = True
@@ -88,12 +92,6 @@ def _stored_later(tree: ast.Module, name: str) -> bool:
         for node in inner
         for part in ast.walk(node)
     )
-
-
-def _free(attribute: str, name: str, used: set[str]) -> str:
-    wishes = (attribute.lstrip("_") or attribute, f"{name}_{attribute}")
-    more = (f"{attribute}_{number}" for number in range(2, 10_000))
-    return next(wish for wish in (*wishes, *more) if wish not in used and not hasattr(builtins, wish))
 
 
 class _Attributes(ast.NodeTransformer):

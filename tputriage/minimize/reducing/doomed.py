@@ -13,7 +13,7 @@ from functools import lru_cache
 from tputriage.minimize.names import GIVEN, unbound_names
 from tputriage.minimize.reducing.own import misfits, owned
 from tputriage.minimize.reducing.sizes import parse
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, Function, binds, deep
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, Function, binds, deep, parameters
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LITERALS = {ast.List: list, ast.Tuple: tuple, ast.Dict: dict, ast.Set: set, ast.JoinedStr: str}
@@ -45,13 +45,7 @@ def _early(tree: ast.Module) -> Iterator[str]:
     yield from _through(tree.body, {*GIVEN, *declared}, binds(*tree.body))
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _through(node.body, _given(node), binds(*node.body) - _elsewhere(node))
-
-
-def _given(function: Function) -> set[str]:
-    given = function.args
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    return {part.arg for part in every if part is not None}
+            yield from _through(node.body, parameters(node), binds(*node.body) - _elsewhere(node))
 
 
 def _elsewhere(function: Function) -> set[str]:

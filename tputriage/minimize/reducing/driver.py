@@ -17,7 +17,8 @@ from tputriage.minimize.reducing import sizes, sweeping
 from tputriage.minimize.reducing.asking import Asking, Oracle
 from tputriage.minimize.reducing.course import Course, Foresight, is_spent
 from tputriage.minimize.reducing.doomed import troubles
-from tputriage.minimize.reducing.looking import BOLD, Looking, Tracer
+from tputriage.minimize.reducing.facts import Tracer
+from tputriage.minimize.reducing.looking import BOLD, Looking
 from tputriage.minimize.reducing.lost import lost
 from tputriage.minimize.reducing.passes import Pass, all_passes
 from tputriage.minimize.reducing.unscaffold import unscaffolded

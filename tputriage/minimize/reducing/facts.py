@@ -9,6 +9,7 @@ from typing import Any
 
 from tputriage.targets.seam import Ended, Job, Runner
 
+Tracer = Callable[[str], "Facts | None"]  # what a run of a script saw, where it could be watched
 Place = tuple[int, int, int, int]  # line from 1, column from 0, end line, end column
 
 
@@ -62,7 +63,7 @@ def _frame(told: Mapping[str, Any]) -> FrameFacts:
     return FrameFacts(told["function"], told["first"], _place(told["at"]), held, told["values"], told["exact"])
 
 
-def tracer(device: Runner, *, limit_s: float, counted: Callable[[], None]) -> Callable[[str], Facts | None]:
+def tracer(device: Runner, *, limit_s: float, counted: Callable[[], None]) -> Tracer:
     """Traces scripts on a device; None where the run left no answer. `counted` is called once a run."""
 
     def trace(source: str) -> Facts | None:

@@ -39,6 +39,7 @@ from tputriage.minimize.trees import (
     Function,
     binds,
     blocks,
+    free_name,
     functions,
     imported,
     inner_reads,
@@ -280,9 +281,7 @@ class _Line:
         return lines, [renaming.visit(node) for node in body]
 
     def free(self, name: str) -> str:
-        if name not in self.taken:
-            return name
-        return next(wish for number in range(2, 10_000) if (wish := f"{name}_{number}") not in self.taken)
+        return free_name(name, taken=self.taken)
 
 
 def _is_special(function: Function, asked: ast.Call | ast.Attribute) -> bool:

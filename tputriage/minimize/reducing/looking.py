@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -10,11 +9,10 @@ import libcst as cst
 from tputriage.minimize.reducing.asking import Asking
 from tputriage.minimize.reducing.course import Course
 from tputriage.minimize.reducing.edits import Program
-from tputriage.minimize.reducing.facts import Facts
+from tputriage.minimize.reducing.facts import Facts, Tracer
 from tputriage.minimize.reducing.passes import Pass
 
 BOLD = 10  # passes below this order take away much at once
-Tracer = Callable[[str], Facts | None]  # what a run of the script saw, where it could be watched
 
 
 @dataclass

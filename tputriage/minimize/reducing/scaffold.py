@@ -24,6 +24,7 @@ from tputriage.minimize.trees import (
     blocks,
     functions,
     led_by,
+    parameters,
     path_to,
     position,
     reads,
@@ -167,12 +168,6 @@ def _whole(place: Place, held: Mapping[str, str]) -> Iterator[list[ast.stmt]]:
         last = bare(place.path[-1])
         tail = in_contexts(place.path, last, whole=True) if only_contexts(place.path) else place.path[0]
         yield [*_assignments(bound, held), *place.before, tail]
-
-
-def parameters(function: Function) -> set[str]:
-    given = function.args
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    return {part.arg for part in every if part is not None}
 
 
 def bare(statement: ast.stmt) -> ast.stmt:

@@ -14,9 +14,9 @@ from typing import Any
 from tputriage.minimize.reducing.facts import Facts, FrameFacts
 from tputriage.minimize.reducing.linear import linear
 from tputriage.minimize.reducing.propagating import flattened, propagated
-from tputriage.minimize.reducing.scaffold import Place, Valued, bare, parameters, places, sliced
+from tputriage.minimize.reducing.scaffold import Place, Valued, bare, places, sliced
 from tputriage.minimize.reducing.unrun import STOP, prune
-from tputriage.minimize.trees import Function, binds, blocks, led_by, position, reads, swept
+from tputriage.minimize.trees import Function, binds, blocks, free_name, led_by, parameters, position, reads, swept
 
 ANY = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.IfExp)
 LONGEST_LITERAL = 60
@@ -190,7 +190,7 @@ def _new_names(texts: Mapping[str, str], place: Place, taken: set[str]) -> dict[
     assert place.function is not None
     own = binds(*place.body) | parameters(place.function)
     clash = {name for name in own & taken if texts.get(name) != name}
-    return {name: _free(name, taken | own) for name in sorted(clash)}
+    return {name: free_name(name, taken=taken | own) for name in sorted(clash)}
 
 
 def _said(function: Function, call: ast.Call, method: bool) -> dict[str, str]:
@@ -226,10 +226,6 @@ def _receiver(func: ast.expr, function: Function) -> str:
 def _is_method(function: Function, tree: ast.Module) -> bool:
     plain = any(isinstance(part, ast.Name) and part.id == "staticmethod" for part in function.decorator_list)
     return not plain and any(isinstance(node, ast.ClassDef) and function in node.body for node in ast.walk(tree))
-
-
-def _free(name: str, taken: set[str]) -> str:
-    return next(wish for number in range(2, 1000) if (wish := f"{name}_{number}") not in taken)
 
 
 class _Renamed(ast.NodeTransformer):

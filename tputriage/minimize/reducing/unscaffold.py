@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from tputriage.minimize.names import normal_form, unbound_names
-from tputriage.minimize.reducing.facts import Facts
+from tputriage.minimize.reducing.facts import Facts, Tracer
 from tputriage.minimize.reducing.scaffold import by_values
 from tputriage.minimize.reducing.sizes import size_of
 from tputriage.minimize.reducing.straighten import lines, proposals
 
 MOST_TRACES = 10
 MOST_PROPOSALS = 10  # of one kind and one trace
-Tracer = Callable[[str], Facts | None]
 Ask = Callable[[str], bool]  # whether the candidate is interesting; no more once the budget is spent
 
 
