@@ -136,6 +136,7 @@ def test_a_class_that_is_asked_for_more_stays(watch, source):
     [
         ("x = SimpleNamespace()\nx.a = 1\nf(x.a)", "a = 1\nf(a)"),
         ("x = SimpleNamespace()\nx.a = 1\nf(x.a, a)", "x_a = 1\nf(x_a, a)"),
+        ("x = SimpleNamespace()\nx._a = 1\nx.a = 2\nf(x._a, x.a)", "a = 1\nx_a = 2\nf(a, x_a)"),
         ("x = SimpleNamespace()\nx.list = 1\nf(x.list)", "x_list = 1\nf(x_list)"),
         ("x = SimpleNamespace()\nx.a = 1\nf(x)", "x = SimpleNamespace()\nx.a = 1\nf(x)"),
         ("x = SimpleNamespace()\nx.a = 1\n\ndef g():\n    x.a = 2\nf(x.a, g)",

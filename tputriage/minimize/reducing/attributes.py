@@ -42,12 +42,11 @@ def _is_idle(line: ast.stmt, objects: set[str], read: set[str]) -> bool:
     return False
 
 
-def named_attributes(tree: ast.Module) -> bool:
-    """`x.a` as `a`, for objects of which nothing is used but attributes that the script gave them; whether any was."""
+def named_attributes(tree: ast.Module) -> None:
+    """In place: `x.a` as `a`, for objects of which nothing is used but attributes that the script gave them."""
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     used = {node.id for node in names} | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     used |= set(dir(builtins))
-    changed = False
     for name, kind in _empties(tree.body):
         found = [
             node
@@ -60,14 +59,12 @@ def named_attributes(tree: ast.Module) -> bool:
             continue
         if kind != "TestCase" and any(node.attr not in stored for node in found):
             continue
-        new = {
-            attribute: free_name(attribute.lstrip("_") or attribute, f"{name}_{attribute}", taken=used)
-            for attribute in sorted(stored)
-        }
+        new: dict[str, str] = {}
+        for attribute in sorted(stored):
+            wishes = (attribute.lstrip("_") or attribute, f"{name}_{attribute}")
+            new[attribute] = free_name(*wishes, taken=used | set(new.values()))
         used |= set(new.values())
         _Attributes(name, new, gone=kind != "TestCase").visit(tree)
-        changed = True
-    return changed
 
 
 def _empties(body: Sequence[ast.stmt]) -> list[tuple[str, str]]:
