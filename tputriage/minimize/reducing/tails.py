@@ -10,6 +10,7 @@ from tputriage.minimize.trees import DEFINITIONS, Function, blocks
 
 MOST_YIELDS = 8
 MOST_BRANCHES = 40  # statements that may come to stand in both branches
+MOST_FORKS = 4  # of these, that return in turn: each doubles what follows it
 
 
 def assigned_tail(body: Sequence[ast.stmt], name: str) -> tuple[list[ast.stmt], ast.expr] | None:
@@ -55,8 +56,8 @@ def _ended(node: ast.stmt, rest: list[ast.stmt], name: str) -> list[ast.stmt] | 
     if isinstance(node, ast.Return):
         value = node.value or ast.Constant(None)
         return [ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)]
-    if isinstance(node, ast.If) and len(rest) <= MOST_BRANCHES:
-        first = _tail([*node.body, *([] if _leaves(node.body) else rest)], name)
+    if isinstance(node, ast.If) and len(rest) <= MOST_BRANCHES and sum(map(_has_return, rest)) <= MOST_FORKS:
+        first = _tail([*node.body, *([] if _leaves(node.body) else copy.deepcopy(rest))], name)
         second = _tail([*node.orelse, *([] if _leaves(node.orelse) else rest)], name)
         if first is None or second is None:
             return None
