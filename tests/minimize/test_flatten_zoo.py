@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from tests.minimize.flattening_odd import ODD
 from tests.minimize.flattening_zoo import EXPANDED, FILES
 from tests.minimize.made_suites import made_suite
 from tputriage.config import Settings
@@ -59,6 +60,10 @@ def compared(folder, files, python=""):
 
 def test_each_test_of_the_zoo_says_the_same_as_a_script(tmp_path):
     assert compared(tmp_path, written(tmp_path, FILES)) == {}
+
+
+def test_what_modules_do_to_each_other_is_done_in_a_script(tmp_path):
+    assert compared(tmp_path, written(tmp_path, ODD)) == {}
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -66,7 +66,7 @@ def functions(tree: ast.AST) -> dict[int, Function]:
     return {first_line(node): node for node in found}
 
 
-def parameters(function: Function) -> set[str]:
+def parameters(function: Function | ast.Lambda) -> set[str]:
     given = function.args
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     return {part.arg for part in every if part is not None}
@@ -103,8 +103,9 @@ def inner_reads(body: Sequence[ast.stmt], name: str) -> bool:
 
 
 def texts(node: ast.AST) -> set[str]:
-    """The strings in it, since a name may be read by one."""
-    return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    """The strings in it, and the names that they are paths of, since a name may be read by one."""
+    found = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    return found.union(*(text.split(".") for text in found if "." in text and text.replace(".", "").isidentifier()))
 
 
 def binds(*nodes: ast.AST) -> set[str]:
@@ -169,7 +170,9 @@ def swept(source: str, *, bold: bool = True) -> str:
 
 
 def _all_blocks(tree: ast.Module) -> list[list[ast.stmt]]:
-    return [block for node in ast.walk(tree) if not isinstance(node, ast.ClassDef) for block in _lists(node)]
+    """Those of a class left out, and what a `try` is to try: what it imports may not be there, which decides."""
+    found = [node for node in ast.walk(tree) if not isinstance(node, ast.ClassDef)]
+    return [block for node in found for block in _lists(node) if not (isinstance(node, ast.Try) and block is node.body)]
 
 
 def _lists(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -186,7 +189,14 @@ def _mentions(tree: ast.Module) -> set[str]:
         found |= (reads(node) | texts(node)) - ({node.name} if isinstance(node, DEFINITIONS) else set())
         declared = (part for part in ast.walk(node) if isinstance(part, (ast.Global, ast.Nonlocal)))
         found |= {name for part in declared for name in part.names}
-    return found
+    return found | _noted(tree)
+
+
+def _noted(tree: ast.Module) -> set[str]:
+    """Classes built on one that is told of it."""
+    kinds = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    told = {kind.name for kind in kinds if "__init_subclass__" in binds(*kind.body)}
+    return {kind.name for kind in kinds if told & reads(*kind.bases)}
 
 
 def _sweep(block: list[ast.stmt], read: set[str], bold: bool) -> bool:

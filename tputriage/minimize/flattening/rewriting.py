@@ -12,14 +12,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from tputriage.minimize.flattening.suite import Imported, Module, OwnModule, Suite, absolute, root_of
-from tputriage.minimize.trees import Function, binds
+from tputriage.minimize.flattening.changing import root_of
+from tputriage.minimize.flattening.suite import Imported, Module, OwnModule, Suite, absolute
+from tputriage.minimize.trees import Function, binds, parameters
 
 ONLY_MARKS = re.compile(
     r"pytest\.|unittest\.(skip|expected)|mark\."
     r"|([\w.]+\.)?(require_|requires_|skip|slow|nightly|is_flaky|flaky|run_slow|tooslow|parameterized)\w*"
 )
 MARKING = ("pytest", "parameterized", "flaky", "hypothesis", "pytest_asyncio")
+PATCHING = ("patch", "setattr", "delattr")  # which may be told a name by its path
 ITSELF = "sys.modules[__name__]"  # what stands for a module of the suite as a value
 NameOf = Callable[[OwnModule, str], str]
 
@@ -35,6 +37,8 @@ class Rewriter(ast.NodeTransformer):
         self._class: set[str] = set()  # names of the class body directly around
         self._globals: set[str] = set()
         self._aliases: dict[str, OwnModule] = {}  # modules that a function imports for itself
+        self._in_class = 0  # how many classes are around
+        self.is_later = False  # whether what is visited runs later than the statement itself
 
     def _is_local(self, name: str) -> bool:
         if name in self._globals:
@@ -58,7 +62,11 @@ class Rewriter(ast.NodeTransformer):
         found = self._through(node)
         if found is None:
             return self.generic_visit(node)
-        return ast.copy_location(ast.Name(self._name_of(*found), node.ctx), node)
+        name = self._name_of(*found)
+        if not self._is_local(name) and not (self._scopes and not isinstance(node.ctx, ast.Load)):
+            return ast.copy_location(ast.Name(name, node.ctx), node)
+        itself = ast.parse(ITSELF, mode="eval").body  # a name of its own would be the function's
+        return ast.copy_location(ast.Attribute(itself, name, node.ctx), node)
 
     def _through(self, node: ast.Attribute) -> tuple[OwnModule, str] | None:
         root = root_of(node)
@@ -68,13 +76,25 @@ class Rewriter(ast.NodeTransformer):
         return (self._aliases[root], node.attr) if direct else None
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """`setattr(helpers, "size", 1)` and its like reach what the script calls so."""
+        """`setattr(helpers, "size", 1)`, `patch("tests.helpers.size")` and their like: what the script calls so."""
+        if ast.unparse(node.func).endswith(PATCHING) and node.args and isinstance(node.args[0], ast.Constant):
+            node.args[0] = self._path(node.args[0])
         if len(node.args) > 1 and isinstance(node.args[0], ast.Name) and isinstance(node.args[1], ast.Constant):
             name, word = node.args[0].id, node.args[1].value
             meaning = None if self._is_local(name) else self._suite.meaning(self._module, name)
             if isinstance(meaning, Module) and isinstance(word, str):
                 node.args[1] = ast.Constant(self._name_of(meaning.module, word))
         return self.generic_visit(node)
+
+    def _path(self, node: ast.Constant) -> ast.expr:
+        """The path to a name of a module of the suite, as a string, by the script's own name."""
+        parts = node.value.split(".") if isinstance(node.value, str) else []
+        for count in range(len(parts) - 1, 0, -1):
+            own = self._suite.by_name.get(".".join(parts[:count]))
+            if own is not None:
+                path = ".".join(["", self._name_of(own, parts[count]), *parts[count + 1 :]])
+                return ast.parse(f"__name__ + {path!r}", mode="eval").body
+        return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._function(node)
@@ -85,12 +105,32 @@ class Rewriter(ast.NodeTransformer):
     def _function(self, node: Function) -> ast.AST:
         node.decorator_list = [self.visit(part) for part in node.decorator_list if not self._only_marks(part)]
         self._defaults(node.args)
-        node.returns = self.visit(node.returns) if node.returns else None
+        node.returns = self._annotation(node.returns)
         node.name = self._new(node.name)
-        names = _parameters(node.args) | binds(*node.body)
+        names = parameters(node) | binds(*node.body)
         declared = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
-        with self._scope(names - declared - self._own_imports(node.body), declared):
+        with self._later(node), self._scope(names - declared - self._own_imports(node.body), declared):
             node.body = self._block(node.body)
+        return node
+
+    @contextmanager
+    def _later(self, node: Function | None = None) -> Iterator[None]:
+        """What a decorator is given may be called at once, outside a class."""
+        outer = self.is_later
+        self.is_later = outer or node is None or not node.decorator_list or bool(self._in_class)
+        yield
+        self.is_later = outer
+
+    def _annotation(self, node: ast.expr | None) -> ast.expr | None:
+        if node is None or not self._module.future:
+            return self.visit(node) if node else None
+        with self._later():
+            return self.visit(node)  # type: ignore[no-any-return]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.target = self.visit(node.target)
+        node.annotation = self._annotation(node.annotation) or node.annotation
+        node.value = self.visit(node.value) if node.value else None
         return node
 
     def _defaults(self, given: ast.arguments) -> None:
@@ -98,12 +138,12 @@ class Rewriter(ast.NodeTransformer):
         given.kw_defaults = [self.visit(part) if part else None for part in given.kw_defaults]
         every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
         for part in every:
-            if part is not None and part.annotation is not None:
-                part.annotation = self.visit(part.annotation)
+            if part is not None:
+                part.annotation = self._annotation(part.annotation)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self._defaults(node.args)
-        with self._scope(_parameters(node.args)):
+        with self._scope(parameters(node)):
             node.body = self.visit(node.body)
         return node
 
@@ -113,7 +153,9 @@ class Rewriter(ast.NodeTransformer):
         node.keywords = [self.visit(part) for part in node.keywords]
         node.name = self._new(node.name)
         outer, self._class = self._class, binds(*node.body) - self._own_imports(node.body)
+        self._in_class += 1
         node.body = self._block([part for part in node.body if not _is_mark(part)])
+        self._in_class -= 1
         self._class = outer
         return node
 
@@ -183,7 +225,8 @@ class Rewriter(ast.NodeTransformer):
         """Names that imports from the suite's own modules would bind to just what the script calls so."""
         parts = [part for node in body for part in ast.walk(node) if isinstance(part, ast.Import | ast.ImportFrom)]
         names = {(name, id(part)): part for part in parts for name in self._own_names(part)}
-        return {name for (name, _), part in names.items() if self._imported(part, name) == name}
+        with self._later():  # needed where the import stands
+            return {name for (name, _), part in names.items() if self._imported(part, name) == name}
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made = [self.visit(node) for node in body]
@@ -196,11 +239,6 @@ class Rewriter(ast.NodeTransformer):
         plain = decorator.func if isinstance(decorator, ast.Call) else decorator
         meaning = self._suite.meaning(self._module, root_of(plain))
         return isinstance(meaning, Imported) and meaning.module.split(".")[0] in MARKING
-
-
-def _parameters(given: ast.arguments) -> set[str]:
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    return {part.arg for part in every if part is not None}
 
 
 def _is_mark(node: ast.stmt) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, blocks
+from tputriage.minimize.flattening.changing import changes
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds
 
 MOST_STARS = 20  # modules that import everything from each other
 
@@ -54,6 +55,7 @@ class OwnModule:
     tree: ast.Module
     devices: Mapping[str, str]
     bound: Mapping[str, tuple[ast.stmt, ...]]
+    changed: Mapping[str, tuple[ast.stmt, ...]]  # name -> the top-level statements that change its value
 
     @property
     def package(self) -> str:
@@ -89,7 +91,7 @@ class Suite:
             tree = ast.parse(Path(file).read_bytes())  # which says its own encoding
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return
-        module = OwnModule(about["name"], file, tree, about["devices"], _bound(tree))
+        module = OwnModule(about["name"], file, tree, about["devices"], _bound(tree), changes(tree))
         self.by_name[module.name] = self.by_file[file] = module
 
     def meaning(self, module: OwnModule, name: str, stars: int = MOST_STARS) -> Meaning | None:
@@ -102,7 +104,7 @@ class Suite:
             last = next((part for part in found if self._was_made(module, part)), found[0])
         if isinstance(last, ast.Import | ast.ImportFrom):
             return self.imported(module, last, name)
-        return Defined(module, name, (*nodes, *(node for node in module.tree.body if name in touched(node))))
+        return Defined(module, name, (*nodes, *module.changed.get(name, ())))
 
     def _was_made(self, module: OwnModule, node: ast.Import | ast.ImportFrom) -> bool:
         """Its module is one of the suite that is loaded."""
@@ -155,7 +157,7 @@ class Suite:
             return Module(own)
         inside = next((other for full, other in self.by_name.items() if full.startswith(f"{target}.")), None)
         if inside is not None and not alias.asname:  # a folder without an __init__.py
-            return Module(OwnModule(target, "", ast.Module([], []), {}, {}))
+            return Module(OwnModule(target, "", ast.Module([], []), {}, {}, {}))
         return Imported(alias.name)
 
 
@@ -196,27 +198,3 @@ def _imports_of(node: ast.If, name: str) -> list[ast.Import | ast.ImportFrom]:
     """The imports in an `if`: what it asks for is there, or the test would not have come so far."""
     imports = (part for part in ast.walk(node) if isinstance(part, ast.Import | ast.ImportFrom))
     return [part for part in imports if name in binds(part)]
-
-
-def touched(node: ast.stmt) -> set[str]:
-    """Names whose values a statement of a module changes: `X.append(1)`, `X["a"] = 1`, `X.y = 1`."""
-    if isinstance(node, DEFINITIONS):
-        return set()
-    found = {root for target in _targets(node) if (root := root_of(target)) and not isinstance(target, ast.Name)}
-    return found.union(*(touched(part) for block in blocks(node) for part in block))
-
-
-def _targets(node: ast.stmt) -> Iterator[ast.expr]:
-    if isinstance(node, ast.Assign | ast.Delete):
-        yield from node.targets
-    elif isinstance(node, ast.AugAssign | ast.AnnAssign):
-        yield node.target
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield node.value.func
-
-
-def root_of(node: ast.expr) -> str:
-    """`a` of `a.b["c"].d`."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""

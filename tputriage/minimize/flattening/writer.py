@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tputriage.errors import TriageError
+from tputriage.minimize.flattening.changing import called, changed_by, root_of, touched
 from tputriage.minimize.flattening.rewriting import ITSELF, Rewriter
 from tputriage.minimize.flattening.suite import (
     Defined,
@@ -22,9 +23,7 @@ from tputriage.minimize.flattening.suite import (
     Module,
     OwnModule,
     Suite,
-    root_of,
     stars_of,
-    touched,
 )
 from tputriage.minimize.trees import DEFINITIONS, IMPORTS, blocks
 
@@ -32,6 +31,7 @@ MOST_NAMES = 1000
 MOST_WRITTEN = 400  # statements: what needs more is no test, but a library that could be imported
 TAKEN = frozenset({"device", "sys", "case", "finalizers", *dir(builtins)})
 # Statements of a module that set up the session of pytest, or the module's own place in it.
+MAKES_NAMES = ("globals()[", "vars()[", "globals().update(", "setattr(sys.modules[__name__]")
 SESSION = ("pytest.", "sys.path", "logging.", "warnings.", "unittest.main", "unittest.TextTestRunner", "print(")
 
 
@@ -68,7 +68,9 @@ class Writer:
             self._unknown(module, name)
             return name
         if (meaning.module.file, meaning.name) != (module.file, name):
-            return self.name_of(meaning.module, meaning.name, wish)
+            # A class tells its name.
+            kept = isinstance(meaning.nodes[0], ast.ClassDef)
+            return self.name_of(meaning.module, meaning.name, meaning.name if kept else wish)
         new = self._claim(wish, f"{module.file}:{name}")
         self._given[module.file, name] = new
         self._write(module, meaning.nodes)
@@ -110,19 +112,25 @@ class Writer:
             self.body.append(node)
 
     def _unknown(self, module: OwnModule, name: str) -> None:
-        """What is no builtin comes from an import of everything of an installed package, if from anywhere."""
+        """What is no builtin is made without a statement that names it, or comes from a package that is installed."""
         if name == "torch":
             self.imports.add("import torch")
         if not hasattr(builtins, name):
             foreign = [node.module for node in stars_of(module) if node.module and not node.level]
             self.imports.update(f"from {place} import *" for place in foreign if place not in self.suite.by_name)
+            makers = [node for node in module.tree.body if any(way in ast.unparse(node) for way in MAKES_NAMES)]
+            self._write(module, [node for node in makers if not isinstance(node, DEFINITIONS)])
 
     def _write(self, module: OwnModule, nodes: Iterable[ast.stmt]) -> None:
         for node in nodes:
             if id(node) not in self._done:
                 self._done.add(id(node))
                 self._count(module)
-                self.body.extend(self.rewritten(module, node))
+                later = self._needs(module, node)
+                place = len(self.body)
+                for other, name in later:
+                    self.name_of(other, name)
+                self.body[place:place] = self._made(module, node)
 
     def _count(self, module: OwnModule) -> None:
         self._written[module.name.split(".")[0]] += 1
@@ -135,17 +143,31 @@ class Writer:
 
     def rewritten(self, module: OwnModule, node: ast.stmt) -> list[ast.stmt]:
         """The statement for the script, what it needs brought in before."""
+        for other, name in self._needs(module, node):
+            self.name_of(other, name)
+        return self._made(module, node)
+
+    def _needs(self, module: OwnModule, node: ast.stmt) -> list[tuple[OwnModule, str]]:
+        """Brings in what the statement needs when it runs; the names that it needs once its functions are called.
+
+        Those may need the statement itself: modules import each other in circles.
+        """
         self.future = self.future or module.future
-        needed: list[tuple[OwnModule, str]] = []
+        needed: list[tuple[OwnModule, str, bool]] = []
 
         def note(other: OwnModule, name: str) -> str:
-            needed.append((other, name))
+            needed.append((other, name, reader.is_later))
             return name
 
         # Named first, written after: a chain of needs as deep as a suite must not be a chain of visitors.
-        Rewriter(self.suite, module, note).visit(copy.deepcopy(node))
-        for other, name in needed:
-            self.name_of(other, name)
+        reader = Rewriter(self.suite, module, note)
+        reader.visit(copy.deepcopy(node))
+        for other, name, later in needed:
+            if not later:
+                self.name_of(other, name)
+        return [(other, name) for other, name, later in needed if later]
+
+    def _made(self, module: OwnModule, node: ast.stmt) -> list[ast.stmt]:
         made = Rewriter(self.suite, module, self.name_of).visit(copy.deepcopy(node))
         return made if isinstance(made, list) else [made]
 
@@ -162,12 +184,20 @@ class Writer:
         if isinstance(node, ast.Expr):
             return isinstance(node.value, ast.Call) and not self._is_own(module, root_of(node.value.func), node)
         if isinstance(node, (*DEFINITIONS, *IMPORTS)):
-            return False
+            return any(self._notes(module, name) for name in called(node))
         if any(not self._is_own(module, name, node) for name in touched(node)):
             return True
         return any(self._acts(module, part) for block in blocks(node) for part in block)
 
+    def _notes(self, module: OwnModule, name: str) -> bool:
+        """Whether it is of another module, and notes there what it is called with: a registry's decorator."""
+        meaning = self.suite.meaning(module, name)
+        if not isinstance(meaning, Defined) or meaning.module is module:
+            return False
+        return any(changed_by(node) for node in meaning.nodes if isinstance(node, DEFINITIONS))
+
     def _is_own(self, module: OwnModule, name: str, node: ast.stmt) -> bool:
-        """Whether what it changes is the suite's own: that comes along with the name, where it is needed."""
+        """Whether what it changes is the module's own: that comes along with the name, where it is needed."""
         changes = not isinstance(node, ast.Expr) or name in touched(node)
-        return changes and isinstance(self.suite.meaning(module, name), Defined)
+        meaning = self.suite.meaning(module, name) if changes else None
+        return isinstance(meaning, Defined) and meaning.module is module
