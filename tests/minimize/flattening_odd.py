@@ -177,4 +177,88 @@ def test_set_by_path(monkeypatch):
     monkeypatch.setattr("odd.helpers.LIMIT", 8)
     say(helpers.size())
 """,
+    "odd/test_given.py": """
+import enum
+import unittest
+
+import pytest
+import torch
+
+
+class Flag(enum.Flag):
+    X = 1
+    Y = 2
+
+
+class Kind:
+    def __init__(self, value):
+        self.value = value
+
+
+def say(*values):
+    raise ValueError(repr(values))
+
+
+@pytest.fixture(name="class")
+def named_by_a_keyword():
+    return 1
+
+
+@pytest.fixture
+def asks(request):
+    return request.getfixturevalue("class")
+
+
+@pytest.mark.usefixtures("class")
+def test_keyword():
+    say("class")
+
+
+def test_folders(tmp_path, tmpdir):
+    say(str(tmp_path) == str(tmpdir))
+
+
+@pytest.mark.parametrize("value", [Flag.X, Flag.X | Flag.Y, Flag(0), torch.Size([1]), torch.device("meta")])
+def test_values(value):
+    say(value)
+
+
+@pytest.mark.parametrize("Kind", [Kind])
+def test_a_parameter_of_a_class_name(Kind):
+    say(Kind(1).__class__.__name__)
+
+
+class TestOuter:
+    size = 4
+
+    @pytest.fixture(autouse=True)
+    def seen(self, request):
+        request.cls.seen_by = type(self).__name__
+
+    @pytest.fixture
+    def value(self):
+        return self.size
+
+    class TestInner:
+        def test_inner(self, value):
+            say(value, self.seen_by)
+
+
+class TestAsync(unittest.IsolatedAsyncioTestCase):
+    def setUp(self):
+        self.first = 1
+
+    async def asyncSetUp(self):
+        self.second = 2
+
+    async def asyncTearDown(self):
+        if "torn" in self._testMethodName:
+            say("torn")
+
+    async def test_async(self):
+        say(self.first, self.second)
+
+    async def test_torn(self):
+        pass
+""",
 }

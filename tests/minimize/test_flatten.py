@@ -29,6 +29,8 @@ def told(folder, modules, **changes):
         "class_file": str(folder / "test_x.py"),
         "function": "test_x",
         "unittest": False,
+        "coroutine": False,
+        "asynchronous": False,
         "setups": [],
         "setup_takes_method": False,
         "arguments": [],
@@ -54,7 +56,8 @@ def fixture(folder, name, **changes):
         "place": None,
         "options": {},
     }
-    return plain | {"in_class": False, "generator": False, "param": None} | changes
+    also = {"in_class": False, "outer": "", "generator": False, "coroutine": False, "param": None}
+    return plain | also | changes
 
 
 def run(script, device="cpu"):
@@ -178,6 +181,20 @@ def test_setup_of_unittest_is_called(tmp_path):
     )
     about = told(tmp_path, {"test_x": (test, {})}, **{"class": "TestX", "unittest": True, "setups": ["setUp"]})
     assert run(assemble(about, "tpu"))["case"].seen == [1]
+
+
+def test_a_test_that_is_a_coroutine_is_run(tmp_path):
+    test = "seen = []\n\nasync def test_x():\n    seen.append(1)\n"
+    script = assemble(told(tmp_path, {"test_x": (test, {})}, coroutine=True), "tpu")
+    assert run(script)["seen"] == [1]
+
+
+def test_a_fixture_that_is_a_coroutine_is_said(tmp_path):
+    test = "async def one():\n    return 1\n\ndef test_x(one):\n    pass\n"
+    fixtures = [fixture(tmp_path, "one", coroutine=True)]
+    about = told(tmp_path, {"test_x": (test, {})}, fixtures=fixtures, arguments=["one"])
+    with pytest.raises(TriageError, match="one is asynchronous"):
+        assemble(about, "tpu")
 
 
 @pytest.mark.parametrize("takes", [True, False])

@@ -60,6 +60,8 @@ def a_road(tmp_path, device, reference=lambda source: None, about=None, better=N
         "class_file": "",
         "function": "test_x",
         "unittest": False,
+        "coroutine": False,
+        "asynchronous": False,
         "setups": [],
         "setup_takes_method": False,
     }

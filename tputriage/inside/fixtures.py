@@ -1,7 +1,8 @@
 """The fixtures of a collected test, in the order in which they are set up, each after those it asks for.
 
-One is {"name", "value", "file", "line", "function", "arguments": {parameter: value}, "in_class", "generator",
-"param": text or None, "place", "options": {name: text}}; one of pytest's own, or of a plugin's, has the file "".
+One is {"name", "value", "file", "line", "function", "arguments": {parameter: value}, "in_class", "outer",
+"generator", "coroutine", "param": text or None, "place", "options": {name: text}}; one of pytest's own, or of a
+plugin's, has the file "".
 `value` tells a fixture from the one of the same name that it overrides. `place` is where in its list of values a
 parameter stands that cannot be written down, and `options` are those that it asks the command line for.
 What pytest makes of a setup function is {"name", "setup": the function's name}.
@@ -88,11 +89,20 @@ class _Described:
             "function": getattr(function, "__name__", name),
             "arguments": {other: arguments[other] or other for other in definition.argnames},
             "in_class": "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2],
+            "outer": self._outer(function),
             "generator": inspect.isgeneratorfunction(function),
+            "coroutine": inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function),
             "param": self._spelled.get(name),
             "place": place_of(param, definition.params) if param is not NOTHING and definition.params else None,
             "options": self._options(function),
         }
+
+    def _outer(self, function: Any) -> str:
+        """The class of a fixture that is a method of no base of the test's class, but of one around it."""
+        owner = getattr(function, "__qualname__", "").rpartition("<locals>.")[2].rpartition(".")[0]
+        kind = getattr(self._item, "cls", None)
+        around = kind is not None and kind.__qualname__.startswith(f"{owner}.")
+        return owner if owner and around and getattr(kind, function.__name__, None) is None else ""
 
     def _by_word(self, function: Any) -> None:
         """Fixtures that are asked for with `request.getfixturevalue`."""

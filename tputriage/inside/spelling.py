@@ -77,7 +77,8 @@ class Speller:
         """A class, function, method or member of an enum."""
         if isinstance(value, enum.Enum):
             kind = self._spell(type(value), depth, exact)
-            return f"{kind}.{value.name}" if kind else None
+            one = str(value.name).isidentifier() and value.name is not None  # and not several flags, or none of them
+            return (f"{kind}.{value.name}" if one else f"{kind}({value.value!r})") if kind else None
         if isinstance(value, types.MethodType):
             owner = self._spell(value.__self__, depth, exact)
             return f"{owner}.{value.__name__}" if owner else None
@@ -129,9 +130,9 @@ class Speller:
         if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
             return str(value)
         if isinstance(value, torch.device):
-            return repr(str(value))
+            return f"torch.device({str(value)!r})" if exact else repr(str(value))
         if isinstance(value, torch.Size):
-            return repr(tuple(value))
+            return repr(value) if exact else repr(tuple(value))
         if isinstance(value, torch.Generator):
             given = self._device_text() if self._is_device(value.device) else ""
             return f"torch.Generator({given}).manual_seed({value.initial_seed()})"

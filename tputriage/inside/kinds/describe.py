@@ -1,8 +1,9 @@
 """What a collected test is made of, without running it: {"test_id"}.
 
-{"switch", "file", "module_file", "class", "class_file", "class_made": {...} or None, "function", "unittest", "setups",
-"setup_takes_method", "arguments", "params": {name: text}, "unwritten": {name: place}, "fixtures": [...],
-"modules": {file: {"name", "devices": {name: "text" | "device"}}}} or {"reason"}. `devices` are the names of a
+{"switch", "file", "module_file", "class", "class_file", "class_made": {...} or None, "function", "unittest",
+"coroutine", "asynchronous", "setups", "setup_takes_method", "arguments", "params": {name: text},
+"unwritten": {name: place}, "fixtures": [...], "modules": {file: {"name", "devices": {name: "text" | "device"}}}}
+or {"reason"}. `devices` are the names of a
 module that hold the device, as a string or as a torch.device. A value that cannot be written down has the place
 {"index", "wrapped"} in the suite's own list of values, or None. `class_made` says what a class that no `class`
 statement made is made of: {"bases", "attributes": {name: text}}. Fixtures: see fixtures.py.
@@ -54,6 +55,8 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         "setups": [name for name in SETUPS if hasattr(item.cls, name) or name in vars(item.module)],
         "setup_takes_method": _takes_method(item.cls),
         "unittest": is_unittest,
+        "coroutine": inspect.iscoroutinefunction(function),
+        "asynchronous": bool(is_unittest and issubclass(item.cls, unittest.IsolatedAsyncioTestCase)),
         "arguments": list(given) if expanded else [] if is_unittest else _arguments(item, function),
         "params": {name: text for name, text in spelled.items() if text is not None},
         "unwritten": {name: _place(item, name, given[name]) for name, text in spelled.items() if text is None},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,7 +48,7 @@ class Driver:
         self._kind = ""
         self._case = ""  # what the test is called on, with a dot
         self.lines: list[str] = []
-        values = [fixture["value"] for fixture in told["fixtures"] if "value" in fixture]
+        values = [_plain(fixture["value"]) for fixture in told["fixtures"] if self._is_made(fixture)]
         writer.reserve([*values, *(f"{value}_steps" for value in values), "request"])
 
     def drive(self) -> None:
@@ -64,10 +65,17 @@ class Driver:
                 self._setups([fixture["setup"]])
             else:
                 self._fixture(fixture)
+        if told["asynchronous"]:  # its setup, test, teardown and cleanups run on one loop
+            self._line("case.debug()")
+            return
         self._setups(["setUp"])
         self._call()
         if self._whole:
             self._setups(TORN_DOWN)
+
+    def _is_made(self, fixture: Mapping[str, Any]) -> bool:
+        """Whether a line of the script binds it; pytest has a fixture of each parameter too."""
+        return "value" in fixture and bool(fixture["file"] or fixture["name"] in PLAIN)
 
     def _line(self, text: str, *imports: str) -> None:
         self.lines.append(text)
@@ -153,12 +161,14 @@ class Driver:
                 self._values[name] = self._expression(node, module)
 
     def _fixture(self, fixture: Mapping[str, Any]) -> None:
-        name, value = fixture["name"], fixture["value"]
+        name, value = fixture["name"], _plain(fixture["value"])
         if name in IGNORED or name == "request" or (name in self._values and not fixture["file"]):
             return
         if not fixture["file"]:
             self._plain(name)
             return
+        if fixture["coroutine"]:
+            raise TriageError(f"the fixture {name} is asynchronous, and the plugin that runs it is no part of a script")
         given = [(key, other) for key, other in fixture["arguments"].items() if key not in ("self", "cls")]
         arguments = ", ".join(f"{key}={self._argument(key, other, fixture)}" for key, other in given)
         called = f"{self._callee(fixture)}({arguments})"
@@ -168,16 +178,21 @@ class Driver:
         self._line(f"{value} = {called}")
         if fixture["generator"] and self._whole:
             self._line(f"finalizers.callback(next, {value}_steps, None)")
-        self._values[value] = value
+        self._values[fixture["value"]] = value
 
     def _callee(self, fixture: Mapping[str, Any]) -> str:
         function = fixture["function"]
         if fixture.get("in_class"):
-            return f"case.{function}"
+            outer = fixture["outer"]  # a class around the test's own, of which pytest makes one for it
+            return f"{self._outer(outer, fixture)}().{function}" if outer else f"case.{function}"
         module = self._module(fixture["file"], function)
         if function not in module.bound:
             raise TriageError(f"the fixture {fixture['name']} is made by another function")
         return self._writer.name_of(module, function, f"make_{fixture['name']}")
+
+    def _outer(self, outer: str, fixture: Mapping[str, Any]) -> str:
+        first, *inner = outer.split(".")
+        return ".".join([self._named(first, fixture["file"]), *inner])
 
     def _argument(self, key: str, value: str, fixture: Mapping[str, Any]) -> str:
         if key == "request":
@@ -231,6 +246,14 @@ class Driver:
             raise TriageError(f"the test's argument {missing[0]} {why}")
         arguments = ", ".join(f"{name}={self._values[name]}" for name in told["arguments"])
         callee = f"case.{told['function']}" if self._kind else self._named(told["function"], told["file"])
+        called = f"{callee}({arguments})"
+        if told["coroutine"]:
+            called, self._writer.imports = f"asyncio.run({called})", self._writer.imports | {"import asyncio"}
         if self._around:
             self._line(f"with {self._around}:")
-        self._line(f"{'    ' if self._around else ''}{callee}({arguments})")
+        self._line(f"{'    ' if self._around else ''}{called}")
+
+
+def _plain(name: str) -> str:
+    """A fixture may be called by a word of Python's own."""
+    return f"{name}_" if keyword.iskeyword(name) else name

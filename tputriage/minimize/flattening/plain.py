@@ -33,9 +33,7 @@ def _capture(kind: str) -> Plain:
 
 PLAIN: Mapping[str, Plain] = {
     "tmp_path": Plain((f"{{name}} = {FOLDER}",), FOLDER_IMPORTS),
-    "tmpdir": Plain(
-        ("{name} = legacy_path(tempfile.mkdtemp())",), ("from _pytest.compat import legacy_path", "import tempfile")
-    ),
+    "tmpdir": Plain(("{name} = legacy_path(tmp_path)",), ("from _pytest.compat import legacy_path",)),
     "tmp_path_factory": Plain(
         (
             f"{{name}} = pytest.TempPathFactory({FOLDER} / 'base', 3, 'all', print, _ispytest=True)",
