@@ -3,10 +3,10 @@
 import pytest
 
 from tests.minimize.helpers import THE_BUG, FakeRunner, a_value
-from tputriage.minimize.interesting import Interesting, asks_for, asks_needed
+from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import normal_form, tells_the_device, unbound_names
-from tputriage.model import Failure, Outcome, Phase, Verdict, VerdictKind
+from tputriage.model import Failure, Outcome, Phase
 from tputriage.signatures import sign
 from tputriage.targets.seam import Answer, Ended
 
@@ -142,11 +142,6 @@ def test_asking_again_ends():
     assert not oracle(asks=3)("x = 1")
 
 
-@pytest.mark.parametrize(("failed", "of", "asks"), [(5, 5, 1), (1, 2, 5), (1, 10, 29)])
-def test_repeats_follow_from_the_rate(failed, of, asks):
-    assert asks_needed(failed, of) == asks
-
-
 MISMATCH = {"exception": "AssertionError", "message": "Tensor-likes are not close!\n\nMismatched elements: 1 / 2"}
 
 
@@ -194,15 +189,6 @@ def test_a_run_gets_no_more_time_than_the_budget_has_left():
     assert ask("bug = 1")
     assert max(*ask.device.limits, *ask.reference.limits) <= 10.0
     assert oracle(limit_s=5.0)._most_s == 5.0
-
-
-@pytest.mark.parametrize(("failed", "total", "asks"), [(0, 0, 1), (4, 4, 1), (2, 4, 5), (1, 60, 20)])
-def test_a_flake_is_asked_for_as_often_as_its_verdict_says(failed, total, asks):
-    assert asks_for(Verdict(VerdictKind.FLAKY, "", failed=failed, total=total)) == asks
-
-
-def test_without_a_verdict_one_question_is_enough():
-    assert asks_for(None) == 1
 
 
 def test_the_words_of_the_first_script_know_an_assertion_wherever_it_stands():
@@ -264,3 +250,28 @@ def test_seeds_are_not_shifted_where_nothing_is_drawn_on_the_device():
     runs = asked.runs
     assert asked("import torch\nimport sys\nassert abs(torch.rand(2).to(sys.argv[1]))\n")
     assert asked.runs == runs + 2
+
+
+def test_a_script_that_shows_it_each_time_holds():
+    assert oracle().holds("bug = 1")
+    said = iter([THE_BUG, THE_BUG, None])
+    assert not oracle(device=lambda source: next(said)).holds("bug = 1")
+
+
+def test_of_a_flake_nobody_asks_that_it_holds():
+    ask = oracle(asks=3)
+    assert (ask.holds("x = 1"), ask.runs) == (True, 0)
+
+
+def test_an_oracle_that_insists_asks_again_what_it_had_said_yes_to():
+    said = iter([THE_BUG, THE_BUG, None])
+    ask = oracle(device=lambda source: next(said))
+    assert ask("bug = 1")
+    ask.insist()
+    assert not ask("bug = 1")
+
+
+def test_what_it_insists_on_is_asked_when_the_budget_is_spent_too():
+    ask = oracle(limit_s=60.0, deadline_s=-1.0)
+    assert ask.holds("bug = 1")
+    assert ask.device.limits == [60.0] * 3

@@ -21,15 +21,14 @@ from tputriage.minimize.likeness import Likeness
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import draws_on_the_device, normal_form, tells_the_device, unbound_names
 from tputriage.minimize.reducing.asking import SLACK_S, SLOWER
-from tputriage.model import Failure, Outcome, Run, Signature, Verdict
+from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import sign
 from tputriage.targets.runs import OTHER_SEEDS, run_of, run_once, script_job
 from tputriage.targets.seam import Answer, Job, Runner
 
 MOST_FINDINGS = 20
-CONFIDENCE = 0.95
 ASSERTION = "AssertionError"  # of a judgement on values
-MOST_ASKS = 20  # of one candidate: a flake that is rarer is not shrunk in any budget
+REPEATS = 3  # runs more, where a success must come again
 LEAST_S = 1.0  # what a run gets however little of the budget is left
 
 
@@ -39,7 +38,7 @@ class Interesting:
     `deadline_s` are the seconds from now after which, and `max_runs` the executions on either target after
     which nothing is interesting any more: the caller keeps the best so far. `guard` says of a candidate that
     parses whether it may be asked at all. `asks` is how often a candidate that passes is asked again, where
-    the failure is flaky: see `asks_needed`. `shown` is the failure of a script that has shown it already.
+    the failure is flaky: see `flakes`. `shown` is the failure of a script that has shown it already.
     """
 
     def __init__(
@@ -71,6 +70,7 @@ class Interesting:
         self._met: set[str] = {wanted.key}
         self._pace_s: float | None = None  # seconds the last accepted candidate took on the device
         self.likeness = Likeness(wanted) if shown is None else Likeness(wanted).shown(shown)
+        self._insists = False  # whether a success must come again
         self._seeds_matter = wanted.exception == ASSERTION  # whether chance may pass for the bug
 
     @property
@@ -105,11 +105,31 @@ class Interesting:
                     return place
         return None
 
+    def holds(self, source: str, /) -> bool:
+        """Whether it fails on the device as wanted in each of a few runs more, asked when the budget is spent too.
+
+        Of a failure that is known to be flaky nobody asks that.
+        """
+        return self._asks > 1 or all(self._shows_again(source) for _ in range(REPEATS))
+
+    def insist(self) -> None:
+        """From now on what was interesting once must be so in some runs more."""
+        self._insists = True
+        self._known = {key: found for key, found in self._known.items() if not found}
+
+    def _shows_again(self, source: str) -> bool:
+        self.runs += 1
+        run = run_once(self.device, script_job(source, self.device.target.device, limit_s=self.limit_s))
+        return run.failure is not None and self._is_it(run.failure)
+
     def _remember(self, keys: Sequence[str]) -> None:
         for key in keys:
-            told = self.memory.get(f"{self.wanted.key} {key}") if key and key not in self._known else None
+            told = self.memory.get(self._remembered(key)) if key and key not in self._known else None
             if told is not None:
                 self._known[key] = told
+
+    def _remembered(self, key: str) -> str:
+        return f"{self.wanted.key} {REPEATS if self._insists else ''}{key}"
 
     def _key(self, source: str) -> str:
         """The candidate's normal form; "" for one that is not worth a run."""
@@ -126,7 +146,7 @@ class Interesting:
         if key not in self._known and not unasked:
             self._known[key] = matched is not None and self._passes(source, matched)
             if not self.exhausted:
-                self.memory.keep(f"{self.wanted.key} {key}", self._known[key])
+                self.memory.keep(self._remembered(key), self._known[key])
         return self._known.get(key, False)
 
     def _matching(self, sources: Sequence[str], places: Sequence[int]) -> Generator[tuple[int, Run | None], None, None]:
@@ -188,6 +208,7 @@ class Interesting:
         if here.failure is not None:
             self.likeness = known.shown(here.failure)
         passed = self._run(source, self.reference).outcome.is_pass and not self._is_chance(source)
+        passed = passed and (not self._insists or self.holds(source))
         if passed:
             self._pace_s = here.seconds
         else:
@@ -224,21 +245,6 @@ _SLIPS = frozenset(
     {"NameError", "UnboundLocalError", "AttributeError", "TypeError", "KeyError", "IndexError", "SystemExit",
      "ModuleNotFoundError", "ImportError", "SyntaxError", "IndentationError", "RecursionError", "ValueError"}
 )  # fmt: skip
-
-
-def asks_needed(failed: int, of: int, confidence: float = CONFIDENCE) -> int:
-    """How often to ask so that a failure seen `failed` times `of` shows up with that confidence; 1 if it always did."""
-    if failed >= of:
-        return 1
-    rate = max(failed, 0.5) / of
-    return max(1, math.ceil(math.log(1 - confidence) / math.log(1 - rate)))
-
-
-def asks_for(verdict: Verdict | None) -> int:
-    """As often as a flake's measured rate needs."""
-    if verdict is None or not verdict.failed:
-        return 1
-    return min(MOST_ASKS, asks_needed(verdict.failed, verdict.total))
 
 
 def _closable(answers: Iterator[Answer]) -> Generator[Answer, None, None]:

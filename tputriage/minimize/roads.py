@@ -41,7 +41,7 @@ class Case:
     on_progress: Callable[[str], None] = lambda said: None
     on_better: Callable[[str], None] = lambda source: None
     memory: Memory = field(default_factory=Memory)
-    asks: int = 1  # how often a script that passes is asked, where the failure is a flake: `interesting.asks_needed`
+    asks: int = 1  # how often a script that passes is asked, where the failure is a flake: see `flakes`
     elsewhere: tuple[str, ...] = ()  # calls done on CPU: the failure is one that the test comes to behind them
     compiles: Seen = Seen.NO  # whether torch.compile takes part in the failure
 

@@ -59,6 +59,13 @@ class Shortcut:
             self.leads_from(sources[found])
         return found
 
+    def holds(self, source: str, /) -> bool:
+        """A road that was found stands in the script's place."""
+        return self.road.draft is not None or self.errand.oracle.holds(source)
+
+    def insist(self) -> None:
+        self.errand.oracle.insist()
+
     def leads_from(self, source: str) -> bool:
         """Whether a single call of the script shows the failure; asks once for each size."""
         if not self.exhausted and tokens_of(source) < self.tried:

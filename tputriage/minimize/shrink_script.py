@@ -14,6 +14,7 @@ from tputriage.minimize.names import ARGUMENT
 from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
 from tputriage.minimize.reducing.sizes import parse
 from tputriage.minimize.saying import run_script, said_by
+from tputriage.minimize.steady import reduced_steadily
 from tputriage.minimize.tidying import tidy
 from tputriage.model import Failure, Outcome
 from tputriage.signatures import sign
@@ -66,9 +67,15 @@ def shrink_script(
     )
     oracle.runs = 2
     trace = tracer(device, limit_s=limit_s, counted=lambda: count(oracle))
-    found = reduce_source(
-        start, oracle, on_better=lambda better: on_better(as_given(better, name, source)), seed=seed, trace=trace
-    )
+
+    def reduce(script: str, told: Callable[[str], None]) -> str:
+        def better(smaller: str) -> None:
+            told(smaller)
+            on_better(as_given(smaller, name, source))
+
+        return reduce_source(script, oracle, on_better=better, seed=seed, trace=trace)
+
+    found = reduced_steadily(start, oracle, reduce)
     found = tidy(as_given(found, name, source))
     return Shrunk(
         found,

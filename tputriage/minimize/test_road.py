@@ -7,6 +7,7 @@ tried on the op road after each large success: a small script may show the call 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from tputriage.errors import TriageError
@@ -18,6 +19,7 @@ from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.reducing import reduce_source, tracer
 from tputriage.minimize.saying import run_script, said_by
 from tputriage.minimize.shortcut import Shortcut
+from tputriage.minimize.steady import reduced_steadily
 from tputriage.minimize.tidying import tidy
 from tputriage.model import Failure, Level, Outcome
 from tputriage.targets.seam import Runner
@@ -57,10 +59,19 @@ def take_script_road(errand: Errand, script: str, *, seed: int = 0, calls: bool 
 
     errand.say("test road: replacing what leads to the failure by what it computed, and shrinking")
     watch = tracer(device, limit_s=limit_s, counted=counted)
-    on_better(script)
     start = argued(script, device.target.device) or script
     shortcut = Shortcut(errand, start) if calls else None
-    best = reduce_source(start, shortcut or errand.oracle, on_better=on_better, seed=seed, trace=watch)
+    asked = shortcut or errand.oracle
+
+    def reduce(source: str, better: Callable[[str], None]) -> str:
+        def told(script: str) -> None:
+            better(script)
+            on_better(script)
+
+        on_better(source)
+        return reduce_source(source, asked, on_better=told, seed=seed, trace=watch)
+
+    best = reduced_steadily(start, asked, reduce)
     if shortcut is not None and shortcut.leads_from(best):
         return replace(shortcut.road, runs=extra[0] - 1 + shortcut.runs)
     best = tidy(defaulted(best, device.target.device))

@@ -15,7 +15,7 @@ from tputriage.errors import InputError
 from tputriage.minimize.compile_road import compile_seen
 from tputriage.minimize.draft import Draft
 from tputriage.minimize.emit import finish
-from tputriage.minimize.interesting import asks_for
+from tputriage.minimize.flakes import asks_for
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.roads import VERIFICATIONS, Case, Trip, not_reproduced, settle, take_roads
 from tputriage.model import Bucket, Dossier, Repro, ReproStatus, Run, VerdictKind
