@@ -252,6 +252,18 @@ def test_seeds_are_not_shifted_where_nothing_is_drawn_on_the_device():
     assert asked.runs == runs + 2
 
 
+@pytest.mark.parametrize(
+    "head", ["-- Process 0 terminated with the following error:", "Caught RuntimeError in DataLoader worker process 0."]
+)
+def test_what_only_announces_an_error_is_not_what_a_failure_is_known_by(head):
+    def spawned(words):
+        return {"exception": "ProcessRaisedException", "message": f"{head}\nTraceback\n  in f\n{words}\n"}
+
+    said = {"first": spawned("RuntimeError: no topology"), "other": spawned("ValueError: it was there already")}
+    ask = oracle(device=lambda source: said[source.split()[0]], wanted=wanted(said["first"]))
+    assert [ask(f"{name} = 1") for name in said] == [True, False]
+
+
 def test_a_script_that_shows_it_each_time_holds():
     assert oracle().holds("bug = 1")
     said = iter([THE_BUG, THE_BUG, None])

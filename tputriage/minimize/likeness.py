@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from tputriage.model import Failure, Outcome, Signature
 from tputriage.signatures import same_bug
 from tputriage.signatures.families import BY_NAME, Kind
-from tputriage.signatures.rules import normalise
+from tputriage.signatures.rules import normalise, unwrap
 
 WORD = re.compile(r"[A-Za-z]{2,}")
 EXIT_CODE = re.compile(r"exit code \d+")
@@ -45,9 +45,10 @@ class Likeness:
 
 def _words_of(failure: Failure) -> str:
     """Exception and message as a template; "" where they are too few to know a bug by."""
-    line = normalise(next(iter(failure.message.strip().splitlines()), ""))
+    exception, message, _ = unwrap(failure.exception, failure.message)  # a process or a loader only announces it
+    line = normalise(next(iter(message.strip().splitlines()), ""))
     telling = len(WORD.findall(line)) >= FEWEST_WORDS and not line.startswith("assert ")
-    return f"{failure.exception}: {line}" if telling else ""
+    return f"{exception}: {line}" if telling else ""
 
 
 def _way_of_dying(failure: Failure) -> str:
