@@ -120,7 +120,7 @@ class Interesting:
     def _shows_again(self, source: str) -> bool:
         self.runs += 1
         run = run_once(self.device, script_job(source, self.device.target.device, limit_s=self.limit_s))
-        return run.failure is not None and self._is_it(run.failure)
+        return run.failure is not None and self.likeness.holds(run.failure)
 
     def _remember(self, keys: Sequence[str]) -> None:
         for key in keys:
