@@ -1,7 +1,7 @@
 """A reduction to a script that shows the failure each time: asked once, a race is won now and then.
 
-Measured: a script that starts two processes where the test started one fails as wanted in two runs of three. A
-reducer that asks once goes on from there, and what it ends at is verified nowhere.
+Measured: a script that starts processes of its own failed as wanted once in three fresh runs. A reducer that asks
+once goes on from there, and what it ends at is verified nowhere.
 """
 
 from __future__ import annotations
