@@ -33,6 +33,7 @@ from tputriage.minimize.flatten import flatten
 from tputriage.minimize.interesting import Interesting
 from tputriage.minimize.measure import code_lines
 from tputriage.minimize.reducing import reduce_source, tokens_of, tracer
+from tputriage.minimize.reducing.sweeping import sweep
 from tputriage.minimize.shortcut import call_road
 from tputriage.minimize.test_road import take_script_road
 from tputriage.model import Outcome
@@ -87,7 +88,7 @@ def flattened(test_ids, root, device_env, python):
         _, kind, name = test_id.rsplit("::", 2) if test_id.count("::") > 1 else ("", "", test_id.rpartition("::")[2])
         with Worker(target, root, files=runs.files_of([test_id], root), device_env=device_env) as worker:
             try:
-                script = as_given(flatten(test_id, worker), "tpu", NAMED)
+                script = by_name(flatten(test_id, worker), NAMED)
             except TriageError as exc:
                 print(f"{test_id}: not flattened: {exc}")
                 continue
@@ -138,8 +139,13 @@ def ours(source, oracle):
     start = argued(source, "tpu")
     asking = Told(oracle, source)
     best = reduce_source(start, asking, trace=tracer(oracle.device, limit_s=60, counted=counted))
-    oracle.best = as_given(best, "tpu", source)
+    oracle.best = by_name(best, source)
     return "stopped" if oracle.exhausted else "ended"
+
+
+def by_name(source, given):
+    """As a rival has the script: told its device as the `given` one was, without what nothing reads."""
+    return sweep(as_given(source, "tpu", given))
 
 
 class Told:
@@ -160,7 +166,7 @@ class Told:
         return self.first([source]) is not None
 
     def first(self, sources):
-        return self.oracle.first([as_given(source, "tpu", self.given) for source in sources])
+        return self.oracle.first([by_name(source, self.given) for source in sources])
 
 
 def theirs(rival, python, source, oracle, *, options):
@@ -206,7 +212,7 @@ def by_roads(source, wanted, pair, options):
     if roads[0].draft is None:
         roads.append(take_script_road(errand, script))
     draft, runs = roads[-1].draft, oracle.runs + sum(road.runs for road in roads)
-    found = as_given(draft.source, "tpu", source)
+    found = by_name(draft.source, source)
     seconds, failure = time.monotonic() - started, once(found, device).failure
     made = row(found, runs, seconds, draft.level.value, failure, wanted)
     proven = draft.wanted is not None and failure is not None and same_bug(draft.wanted, failure)

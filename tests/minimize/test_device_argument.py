@@ -103,6 +103,9 @@ def test_a_script_that_named_its_device_gets_it_back_by_name():
         ("D = E = sys.argv[1]\nf(D, E)\n", 'D = E = "tpu"\nf(D, E)\n'),
         ("D = sys.argv[1]\ndef f():\n    return D\nf()\n", 'def f():\n    return "tpu"\nf()\n'),
         ("f(sys.argv[1])\n", 'f("tpu")\n'),
+        # What nothing reads may do something all the same.
+        ("import a, sys\nD = sys.argv[1]\nx = a.missing\nf(D)\n", 'import a\nx = a.missing\nf("tpu")\n'),
+        ("import b\n@c\nclass A:\n    pass\nf(sys.argv[1])\n", 'import b\n@c\nclass A:\n    pass\nf("tpu")\n'),
         # A parameter of that name is another one; in an f-string quotes are others.
         ("def f(D):\n    return D\nD = sys.argv[1]\nf(1)\n", 'def f(D):\n    return D\nD = "tpu"\nf(1)\n'),
         ('D = sys.argv[1]\nf(f"{D}:0")\n', """f(f"{'tpu'}:0")\n"""),

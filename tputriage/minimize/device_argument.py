@@ -59,17 +59,19 @@ def defaulted(source: str, device: str) -> str:
 def as_given(source: str, device: str, given: str) -> str:
     """The script told its device as the `given` one was: by its name, where that one has it in its text.
 
-    The name stands where it is read, if that is one place: a line that only names it says nothing more.
+    The name stands where it is read, if that is one place: a line that only names it says nothing more. All else
+    stays, whether something reads it or not: the oracle has answered for it as it is.
     """
     plain = argued(source, device) or source
     tree = ast.parse(plain)
     places = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and is_argument(node)]
     if any(map(is_argument, ast.walk(ast.parse(given)))) or len(places) != 1:
         return defaulted(source, device)
-    return sweep(_where_it_is_read(_replaced(plain, tree, {places[0]: f'"{device}"'}), device))
+    return _by_name(_replaced(plain, tree, {places[0]: f'"{device}"'}), device)
 
 
-def _where_it_is_read(source: str, device: str) -> str:
+def _by_name(source: str, device: str) -> str:
+    """Without the line that only names the device, and without `import sys` where nothing else reads it."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     named = [node for node in nodes if isinstance(node, ast.Assign) and getattr(node.value, "value", None) == device]
@@ -77,7 +79,7 @@ def _where_it_is_read(source: str, device: str) -> str:
     met = [node for node in nodes if isinstance(node, ast.Name) and node.id in names]
     reads = [node for node in met if isinstance(node.ctx, ast.Load)]
     once = len(names) == len(named) == len(reads) == 1 and mentions(tree)[reads[0].id] == 2
-    return _replaced(source, tree, {reads[0]: f'"{device}"'}) if once else source
+    return sweep(_replaced(source, tree, {reads[0]: f'"{device}"'}) if once else source, names={"sys", *names})
 
 
 def with_import(source: str) -> str:

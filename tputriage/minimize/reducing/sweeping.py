@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from tputriage.minimize.reducing.sizes import parse
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, import_left, lines_of, texts
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, import_left, lines_of, texts
 
 MOST_SWEEPS = 20  # each takes what only the one before it still used
 PURE = (
@@ -17,19 +17,27 @@ PURE = (
 CONSTANT = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.expr_context)
 
 
-def sweep(source: str, *, registered: bool = True) -> str:
+def sweep(source: str, *, registered: bool = True, names: Set[str] | None = None) -> str:
     """The source without what nothing reads: no run can tell the difference, save where an import does something.
 
-    And where a decorator or a base class notes what it is given: without `registered` such definitions stay.
+    And where a decorator or a base class notes what it is given: without `registered` such definitions stay. With
+    `names` all stays that binds other ones.
     """
     for _ in range(MOST_SWEEPS):
         tree = parse(source)
         dead = [(node, left) for node, left in (_dead(tree) if tree else ()) if registered or not _is_noted(node)]
+        if names is not None:
+            dead = [(node, left) for node, left in dead if binds(node) and _unbound(node, left) <= names]
         swept = _without(source, dead)
         if swept == source:
             return source
         source = swept
     return source
+
+
+def _unbound(node: ast.stmt, left: str) -> set[str]:
+    """Names that go with the statement where `left` stands in its place."""
+    return binds(node) - binds(*ast.parse(left).body)
 
 
 def _is_noted(node: ast.stmt) -> bool:
