@@ -14,6 +14,7 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 MOST_SWEEPS = 50
 DEPTH = 10_000  # frames, few enough for the compiler, which shares the limit, on a stack of 8 MiB
 
@@ -115,15 +116,21 @@ def binds(*nodes: ast.AST) -> set[str]:
         if isinstance(node, DEFINITIONS):
             found.add(node.name)
             continue
-        if isinstance(node, IMPORTS):
-            found.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
-        if isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        if not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        found |= _bound_by(node)
+        if not isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
             found |= binds(*ast.iter_child_nodes(node))
     return found
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    match node:
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return {(alias.asname or alias.name).split(".")[0] for alias in aliases}
+        case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
+            return {name}
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+            return {name}
+    return set()
 
 
 def free_name(*wishes: str, taken: Container[str]) -> str:

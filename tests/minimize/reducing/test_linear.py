@@ -89,6 +89,22 @@ def test_a_loop_of_many_rounds_stays(watch):
         ("a = 1\ng = lambda: a\nf(g)", "a = 1\ng = lambda: a\nf(g)"),
         ("a = 1\na += 1\nf(a)", "a = 1\na += 1\nf(a)"),
         ("a = a\nf(a)", "f(a)"),
+        # What has the name by then is another.
+        *(
+            (source, source)
+            for source in (
+                "a = b\nf([a for a in c])",
+                "a = b\nf({d: a for b in c})",
+                "a = b\nwith c as a:\n    f(a)",
+                "a = b\ntry:\n    a = 1\nexcept E:\n    f(a)",
+                "a = b\ntry:\n    f()\nexcept E as a:\n    f(a)",
+                "a = b\nmatch c:\n    case [a, *d]:\n        f(a)",
+                "a = b\nif (b := c):\n    f(a)",
+                "a = b\ndel b\nf(a)",
+            )
+        ),
+        ("a = b\nf([a for c in d])", "f([b for c in d])"),
+        ("a = b\ntry:\n    f(a)\nexcept E:\n    pass", "try:\n    f(b)\nexcept E:\n    pass"),
     ],
 )
 def test_copies_and_constants_are_propagated(before, after):

@@ -13,9 +13,8 @@ from functools import lru_cache
 from tputriage.minimize.names import GIVEN, unbound_names
 from tputriage.minimize.reducing.own import misfits, owned
 from tputriage.minimize.reducing.sizes import parse
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, Function, binds, deep, parameters
+from tputriage.minimize.trees import COMPREHENSIONS, DEFINITIONS, IMPORTS, Function, binds, deep, parameters
 
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LITERALS = {ast.List: list, ast.Tuple: tuple, ast.Dict: dict, ast.Set: set, ast.JoinedStr: str}
 LATER = (*IMPORTS, *COMPREHENSIONS, *DEFINITIONS, ast.Lambda, ast.Match)
 BLOCKS = ("body", "orelse", "finalbody", "handlers")

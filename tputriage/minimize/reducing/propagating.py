@@ -13,7 +13,7 @@ from tputriage.minimize.reducing.attributes import named_attributes, unread_out
 from tputriage.minimize.reducing.elements import elements_out
 from tputriage.minimize.reducing.renaming import Folded
 from tputriage.minimize.reducing.sweeping import sweep
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, blocks, reads, swept
+from tputriage.minimize.trees import COMPREHENSIONS, DEFINITIONS, IMPORTS, binds, blocks, reads, swept
 
 Known = dict[str, ast.expr]
 MOST_ROUNDS = 12  # an object may be held by another one's attribute
@@ -84,19 +84,29 @@ def _through(body: Sequence[ast.stmt], known: Known) -> None:
 def _one(node: ast.stmt, known: Known) -> None:
     inner = list(blocks(node))
     if inner:
-        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
-            _forget(known, binds(node))
+        _forget(known, _bound_first(node))
         _heads(node, known)
         for block in inner:
             _through(block, dict(known))
         _forget(known, binds(node))
         return
     _Reading(known).visit(node)
-    _forget(known, binds(node))
+    _forget(known, binds(node) | _deleted(node))
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() | ast.Constant() as value):
             if not (isinstance(value, ast.Name) and value.id == name):
                 known[name] = value
+
+
+def _bound_first(node: ast.stmt) -> set[str]:
+    """Names that may have another value when a block of the statement is run: a handler comes after any line."""
+    if isinstance(node, ast.If):
+        return binds(node.test)
+    return binds(*node.items) if isinstance(node, (ast.With, ast.AsyncWith)) else binds(node)
+
+
+def _deleted(node: ast.stmt) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)}
 
 
 def _heads(node: ast.stmt, known: Known) -> None:
@@ -133,3 +143,11 @@ class _Reading(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         return node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """The names that a comprehension binds are its own."""
+        inner = self
+        if isinstance(node, COMPREHENSIONS):
+            inner = _Reading(dict(self._known))
+            _forget(inner._known, binds(*(part.target for part in node.generators)))
+        return super(_Reading, inner).generic_visit(node)
