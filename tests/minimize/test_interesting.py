@@ -241,6 +241,12 @@ def test_a_run_that_goes_on_where_it_was_does_not_take_chance_for_its_first_scri
     assert not judged(lambda source: "lucky" in source, memory=memory)(DRAWN.format("lucky"))
 
 
+def test_where_a_success_must_come_again_chance_still_is_none():
+    asked = judged(lambda source: "lucky" in source)
+    asked.insist()
+    assert not asked(DRAWN.format("lucky"))
+
+
 def test_where_the_first_script_hangs_on_its_seed_so_may_the_others():
     assert judged(lambda source: "lucky" in source, first_by_chance=True)(DRAWN.format("lucky"))
 

@@ -71,6 +71,7 @@ class Interesting:
         self._pace_s: float | None = None  # seconds the last accepted candidate took on the device
         self.likeness = Likeness(wanted) if shown is None else Likeness(wanted).shown(shown)
         self._insists = False  # whether a success must come again
+        self._begun = False  # whether anything was interesting yet, here or in the run that this one goes on with
         self._seeds_matter = wanted.exception == ASSERTION  # whether chance may pass for the bug
 
     @property
@@ -127,6 +128,7 @@ class Interesting:
             told = self.memory.get(self._remembered(key)) if key and key not in self._known else None
             if told is not None:
                 self._known[key] = told
+                self._begun |= told
 
     def _remembered(self, key: str) -> str:
         return f"{self.wanted.key} {REPEATS if self._insists else ''}{key}"
@@ -210,7 +212,7 @@ class Interesting:
         passed = self._run(source, self.reference).outcome.is_pass and not self._is_chance(source)
         passed = passed and (not self._insists or self.holds(source))
         if passed:
-            self._pace_s = here.seconds
+            self._pace_s, self._begun = here.seconds, True
         else:
             self.likeness = known
         return passed
@@ -223,7 +225,7 @@ class Interesting:
         if not self._seeds_matter or not draws_on_the_device(source):
             return False
         holds = all(self._matches_with(knobs, source) for knobs in OTHER_SEEDS)
-        if not holds and not any(self._known.values()):
+        if not holds and not self._begun:
             self._seeds_matter = False
             return False
         return not holds
