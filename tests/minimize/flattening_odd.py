@@ -2,7 +2,18 @@
 
 ODD = {
     "pytest.ini": "[pytest]\n",
-    "conftest.py": "",
+    "conftest.py": """
+import pytest
+
+
+class Kind:
+    pass
+
+
+@pytest.fixture
+def made(request):
+    return [request.param]
+""",
     "odd/__init__.py": "from .core import Core as Kernel\n",
     "odd/core.py": """
 from __future__ import annotations
@@ -260,5 +271,95 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
 
     async def test_torn(self):
         pass
+""",
+    "odd/test_parameters.py": """
+import pytest
+
+
+class Kind:
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return f"Kind({self.value})"
+
+
+def say(*values):
+    raise ValueError(repr(values))
+
+
+mine = pytest.mark.parametrize("one", [Kind(1), Kind(2)])
+
+
+def given(*values):
+    return pytest.mark.parametrize("one", list(values))
+
+
+def pairs():
+    for number in range(2):
+        yield pytest.param(Kind(number), number, id=f"pair{number}")
+
+
+@pytest.mark.parametrize(("one",), [(Kind(3),)])
+def test_a_list_of_one_name(one):
+    say(one)
+
+
+@pytest.mark.parametrize(argnames="one", argvalues=[Kind(4)])
+def test_by_keyword(one):
+    say(one)
+
+
+@mine
+def test_a_mark_with_a_name(one):
+    say(one)
+
+
+@given(Kind(5))
+def test_a_mark_that_is_made(one):
+    say(one)
+
+
+@pytest.mark.parametrize("one", map(Kind, range(2)))
+def test_used_up(one):
+    say(one)
+
+
+@pytest.mark.parametrize(("one", "number"), pairs())
+def test_pairs_used_up(one, number):
+    say(one, number)
+
+
+@pytest.mark.parametrize("one", [pytest.param(*[Kind(6)])])
+def test_starred(one):
+    say(one)
+
+
+@pytest.mark.parametrize("made", [Kind(7)], indirect=True)
+def test_of_another_file(made):
+    say(made)
+
+
+class TestOne:
+    KINDS = [Kind(8)]
+
+    @pytest.mark.parametrize("one", KINDS)
+    def test_same(self, one):
+        say(one)
+
+    @pytest.fixture(params=KINDS)
+    def own(self, request):
+        return request.param
+
+    def test_own(self, own):
+        say(own)
+
+
+class TestTwo:
+    pytestmark = [pytest.mark.parametrize("two", [Kind(9)])]
+
+    @pytest.mark.parametrize("one", [Kind(10)])
+    def test_same(self, one, two):
+        say(one, two)
 """,
 }

@@ -28,6 +28,7 @@ def told(folder, modules, **changes):
         "class": "",
         "class_file": str(folder / "test_x.py"),
         "function": "test_x",
+        "line": 0,
         "unittest": False,
         "coroutine": False,
         "asynchronous": False,

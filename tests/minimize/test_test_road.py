@@ -59,6 +59,7 @@ def a_road(tmp_path, device, reference=lambda source: None, about=None, better=N
         "class": "",
         "class_file": "",
         "function": "test_x",
+        "line": 0,
         "unittest": False,
         "coroutine": False,
         "asynchronous": False,

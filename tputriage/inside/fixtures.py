@@ -27,13 +27,13 @@ def described(item: Any, spelled: Mapping[str, str | None], speller: Speller) ->
     return list(_Described(item, spelled, speller).all())
 
 
-def place_of(value: Any, values: Sequence[Any], position: int = 0, width: int = 1) -> dict[str, Any] | None:
-    """The index of the entry that holds just this value, and whether it is a `pytest.param`."""
+def place_of(value: Any, values: Sequence[Any], position: int = 0, *, bare: bool = True) -> dict[str, Any] | None:
+    """The index of the entry that holds just this value, whether it is a `pytest.param`, and whether no list."""
     for index, entry in enumerate(values):
         wrapped = type(entry).__name__ == "ParameterSet"
-        parts = entry.values if wrapped else [entry] if width == 1 else entry
+        parts = entry.values if wrapped else [entry] if bare else entry
         if position < len(parts) and parts[position] is value:
-            return {"index": index, "wrapped": wrapped}
+            return {"index": index, "wrapped": wrapped, "bare": bare}
     return None
 
 

@@ -1,11 +1,11 @@
 """What a collected test is made of, without running it: {"test_id"}.
 
-{"switch", "file", "module_file", "class", "class_file", "class_made": {...} or None, "function", "unittest",
+{"switch", "file", "module_file", "class", "class_file", "class_made": {...} or None, "line", "function", "unittest",
 "coroutine", "asynchronous", "setups", "setup_takes_method", "arguments", "params": {name: text},
 "unwritten": {name: place}, "fixtures": [...], "modules": {file: {"name", "devices": {name: "text" | "device"}}}}
 or {"reason"}. `devices` are the names of a
 module that hold the device, as a string or as a torch.device. A value that cannot be written down has the place
-{"index", "wrapped"} in the suite's own list of values, or None. `class_made` says what a class that no `class`
+{"index", "wrapped", "bare"} in the suite's own list of values, or None. `class_made` says what a class that no `class`
 statement made is made of: {"bases", "attributes": {name: text}}. Fixtures: see fixtures.py.
 """
 
@@ -51,6 +51,7 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         "class": item.cls.__qualname__.rpartition("<locals>.")[2] if item.cls else "",
         "class_file": fixtures.file_of(item.cls) if item.cls else "",
         "class_made": _class_made(item.cls, item.module, speller) if item.cls else None,
+        "line": function.__code__.co_firstlineno if hasattr(function, "__code__") else 0,
         "function": function.__name__ if expanded else getattr(item, "originalname", None) or function.__name__,
         "setups": [name for name in SETUPS if hasattr(item.cls, name) or name in vars(item.module)],
         "setup_takes_method": _takes_method(item.cls),
@@ -59,7 +60,7 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
         "asynchronous": bool(is_unittest and issubclass(item.cls, unittest.IsolatedAsyncioTestCase)),
         "arguments": list(given) if expanded else [] if is_unittest else _arguments(item, function),
         "params": {name: text for name, text in spelled.items() if text is not None},
-        "unwritten": {name: _place(item, name, given[name]) for name, text in spelled.items() if text is None},
+        "unwritten": {name: _place(item, name) for name, text in spelled.items() if text is None},
         "fixtures": fixtures.described(item, spelled, speller),
         "modules": _modules(session),
         "switch": session.switch,
@@ -85,17 +86,23 @@ def _expanded(item: Any) -> tuple[Any, dict[str, Any]] | None:
     return inspect.unwrap(function), dict(list(bound.arguments.items())[1:])
 
 
-def _place(item: Any, name: str, value: Any) -> dict[str, Any] | None:
+def _place(item: Any, name: str) -> dict[str, Any] | None:
     """Where in its list of values a parameter stands; `parameterized` puts it into the test's name."""
     if expanded := _expanded(item):
         number = re.match(rf"{re.escape(expanded[0].__name__)}_(\d+)", item.name)
-        return {"index": int(number[1]), "wrapped": False} if number else None
-    for mark in item.iter_markers("parametrize"):
-        names = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
+        bare = None if len(expanded[1]) == 1 else False
+        return {"index": int(number[1]), "wrapped": False, "bare": bare} if number else None
+    marks = list(item.iter_markers("parametrize"))
+    for mark in marks:
+        given = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
         values = mark.args[1] if len(mark.args) > 1 else mark.kwargs.get("argvalues", ())
-        names = [part.strip() for part in names.split(",")] if isinstance(names, str) else list(names)
-        if name in names and isinstance(values, Sequence):
-            return fixtures.place_of(value, values, names.index(name), len(names))
+        names = [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else list(given)
+        if name in names:
+            bare = isinstance(given, str) and len(names) == 1
+            if isinstance(values, Sequence):
+                return fixtures.place_of(item.callspec.params[name], values, names.index(name), bare=bare)
+            # It is used up; of several marks pytest's index is one into their product.
+            return {"index": item.callspec.indices[name], "wrapped": None, "bare": bare} if len(marks) == 1 else None
     return None
 
 

@@ -155,10 +155,15 @@ class Driver:
         told = self._told
         self._values = {name: self._expression(text) for name, text in told["params"].items()}
         for name in told["unwritten"]:
-            module = self._writer.suite.by_file.get(told["file"]) or self._module(told["module_file"], name)
-            node = parameter(module, told, name)
-            if node is not None:
-                self._values[name] = self._expression(node, module)
+            found = parameter(self._giving(), told, name)
+            if found is not None:
+                self._values[name] = self._expression(*found)
+
+    def _giving(self) -> list[OwnModule]:
+        """The modules whose marks may give the test its parameters."""
+        told, known = self._told, self._writer.suite.by_file
+        files = dict.fromkeys([told["file"], told["class_file"], told["module_file"]])
+        return [known[file] for file in files if file in known]
 
     def _fixture(self, fixture: Mapping[str, Any]) -> None:
         name, value = fixture["name"], _plain(fixture["value"])
@@ -206,10 +211,8 @@ class Driver:
     def _param(self, fixture: Mapping[str, Any], module: OwnModule) -> str:
         if fixture["param"] is not None:
             return self._expression(fixture["param"])
-        node = fixture_parameter(module, fixture) or parameter(
-            self._module(self._told["module_file"], "the test"), self._told, fixture["name"]
-        )
-        return self._expression(node, module) if node is not None else "None"
+        found = fixture_parameter(module, fixture) or parameter(self._giving(), self._told, fixture["name"])
+        return self._expression(*found) if found is not None else "None"
 
     def _request(self, asked: frozenset[str] | None, param: str, options: Mapping[str, str]) -> str:
         told = self._told
