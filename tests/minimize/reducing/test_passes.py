@@ -132,6 +132,13 @@ TRACED = [
         .replace("        else:\n            give_up()\n", "        else:\n            pass\n")
         .replace('print("done")\nones = finish()\n', ""),
     ),
+    (
+        "drop what never ran",
+        ["done"],
+        SCRIPT.replace("    return middle + 1\n", "")
+        .replace("        else:\n            give_up()\n", "        else:\n            pass\n")
+        .replace("ones = finish()\n", ""),
+    ),
     ("expression to the value it had", ["scale(", "if case"], SCRIPT.replace("case.inputs()", "ones(3)")),
 ]
 
@@ -145,6 +152,10 @@ def test_pass_with_a_trace(name, words, after):
         trace=lambda source: FACTS if source == SCRIPT else None,
     )
     assert ast.dump(ast.parse(reduced)) == ast.dump(ast.parse(after)), reduced
+
+
+def test_every_pass_is_shown_before_and_after():
+    assert {row[0] for row in (*TABLE, *TRACED)} == PASSES.keys()
 
 
 NAMES = st.sampled_from(["a", "b", "f", "g", "self", "torch"])
