@@ -1,12 +1,16 @@
 """A script of one's own, through real workers."""
 
+from collections import Counter
+
 import pytest
 
 from tests.minimize.helpers import THE_BUG, FakeRunner
 from tputriage.config import Settings
 from tputriage.errors import InputError, TriageError
 from tputriage.minimize.shrink_script import shrink_script
+from tputriage.minimize.tidying import tidy
 from tputriage.targets.catalogue import find_target
+from tputriage.targets.seam import Answer, Ended
 from tputriage.targets.worker import Worker
 
 SCRIPT = '''\
@@ -48,6 +52,30 @@ def test_a_script_shrinks_to_the_call_that_fails():
     assert "torch.median" in shrunk.source
     assert shrunk.tokens < 50
     assert shrunk.runs < 80
+
+
+class Unwatched(FakeRunner):
+    """Its runs cannot be traced."""
+
+    def ask(self, jobs):
+        for job in jobs:
+            yield from [Answer(job, Ended.LOST, {}, 0.1)] if job.kind == "watch" else super().ask([job])
+
+
+def test_where_the_way_goes_back_from_a_race_so_does_the_best_so_far():
+    asked, better = Counter(), []
+
+    def on_device(source):
+        """Without `steady` it fails the first time that it is asked."""
+        asked[source] += 1
+        return THE_BUG if "fail(" in source and ("steady" in source or asked[source] == 1) else None
+
+    device, reference = Unwatched("tpu", on_device), FakeRunner("cpu", lambda source: None)
+    script = 'from a import fail\nother = fail\nother(2)\nsteady = fail\nsteady(1)\nfail("tpu")\n'
+    shrunk = shrink_script(script, device, reference, limit_s=1, budget_s=60, on_better=better.append)
+    race = max(place for place, one in enumerate(better) if "steady" not in one)
+    assert better[race + 1] in (script, *better[:race])
+    assert tidy(better[-1]) == shrunk.source
 
 
 def test_a_script_that_does_not_fail_is_refused():

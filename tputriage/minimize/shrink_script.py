@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 from tputriage.errors import InputError, TriageError
 from tputriage.minimize.device_argument import argued, as_given
@@ -66,13 +67,15 @@ def shrink_script(
         sign(failure), device, reference, limit_s=limit_s, deadline_s=left_s, max_runs=max_runs, shown=failure
     )
     oracle.runs = 2
-    trace = tracer(device, limit_s=limit_s, counted=lambda: count(oracle))
+    trace, rounds = tracer(device, limit_s=limit_s, counted=lambda: counted(oracle)), count()
 
     def reduce(script: str, told: Callable[[str], None]) -> str:
         def better(smaller: str) -> None:
             told(smaller)
             on_better(as_given(smaller, name, source))
 
+        if next(rounds):  # the way went back, behind what was the best so far
+            on_better(as_given(script, name, source))
         return reduce_source(script, oracle, on_better=better, seed=seed, trace=trace)
 
     found = reduced_steadily(start, oracle, reduce)
@@ -96,7 +99,7 @@ def check_compiles(source: str) -> None:
         raise InputError("the script is no Python that compiles here: nothing to shrink")
 
 
-def count(oracle: Interesting) -> None:
+def counted(oracle: Interesting) -> None:
     """A run that the oracle did not make, a trace, counts as one."""
     oracle.runs += 1
 
