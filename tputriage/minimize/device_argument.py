@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from tputriage.minimize.names import ARGUMENT
+from tputriage.minimize.names import ARGUMENT, ARGUMENTS
 from tputriage.minimize.reducing.sizes import mentions, parse
 from tputriage.minimize.reducing.sweeping import sweep
 from tputriage.minimize.trees import is_argument, led_by, lines_of, must_lead
@@ -31,7 +31,7 @@ def argued(source: str, device: str) -> str | None:
 
 
 def _is_defaulted(node: ast.IfExp) -> bool:
-    return is_argument(node.body) and "sys.argv" in ast.unparse(node.test)
+    return is_argument(node.body) and ARGUMENTS in ast.unparse(node.test)
 
 
 def _values(tree: ast.Module) -> list[ast.Constant]:

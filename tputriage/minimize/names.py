@@ -13,7 +13,8 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
-ARGUMENT = "sys.argv[1]"  # what a script calls its device while it is reduced
+ARGUMENTS = "sys.argv"
+ARGUMENT = f"{ARGUMENTS}[1]"  # what a script calls its device while it is reduced: no value may stand for it
 GIVEN = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__builtins__", "__annotations__"}
 # Where a tensor is: in a reduction of wrong numbers a difference in these passes for the bug.
 PLACES = frozenset({"is_cpu", "is_cuda", "is_privateuseone", "data_ptr", "get_device"})

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tputriage.minimize.names import ARGUMENTS
 from tputriage.minimize.reducing.facts import Facts, FrameFacts
 from tputriage.minimize.reducing.within import changed, in_contexts, only_contexts, opened, touched
 from tputriage.minimize.trees import (
@@ -32,7 +33,6 @@ from tputriage.minimize.trees import (
 )
 
 PLAIN = (ast.Name, ast.Tuple, ast.List)
-ARGUMENTS = "sys.argv"  # a script's own: the device, which no value may stand for
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from tputriage.minimize.names import ARGUMENTS
 from tputriage.minimize.reducing.edits import Program, Site, callee
 from tputriage.minimize.reducing.passes import Pass
 
@@ -27,13 +28,13 @@ def constants(program: Program) -> Sequence[Sequence[Site]]:
 
 def _devices(program: Program) -> set[str]:
     """Names of the device, and texts that are no better as a number."""
-    named = [node for node in program.of(cst.Assign) if "sys.argv" in program.module.code_for_node(node.value)]
+    named = [node for node in program.of(cst.Assign) if ARGUMENTS in program.module.code_for_node(node.value)]
     return {program.module.code_for_node(target.target) for node in named for target in node.targets} | {*CONSTANTS}
 
 
 def _offers(program: Program, arg: cst.Arg, kind: str, devices: set[str]) -> Iterator[Site]:
     text = program.module.code_for_node(arg.value)
-    if "sys.argv" not in text and text not in devices:
+    if ARGUMENTS not in text and text not in devices:
         shorter = (one for one in OFFERS if len(one) < len(text))
         yield from (Site.putting(arg.value, cst.parse_expression(one), f"{kind} to {one}") for one in shorter)
 

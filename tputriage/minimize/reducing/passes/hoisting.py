@@ -8,6 +8,7 @@ from typing import Any
 
 import libcst as cst
 
+from tputriage.minimize.names import ARGUMENTS
 from tputriage.minimize.reducing.edits import Program, Site, callee, walk
 from tputriage.minimize.reducing.passes import Pass
 
@@ -54,7 +55,7 @@ def _is_name(program: Program, node: cst.BaseExpression, imported: set[str]) -> 
     if isinstance(parent, cst.Call) and parent.func is node and isinstance(node, cst.Attribute):
         return True
     text = program.module.code_for_node(node)
-    return text.startswith("sys.argv") or (isinstance(node, cst.Attribute) and _root(node) in imported)
+    return text.startswith(ARGUMENTS) or (isinstance(node, cst.Attribute) and _root(node) in imported)
 
 
 def _root(node: cst.BaseExpression) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from tputriage.minimize.names import ARGUMENTS
 from tputriage.minimize.reducing.binding import bound_arguments, is_plain_body, substituted
 from tputriage.minimize.reducing.edits import Program, Site, gone, walk
 from tputriage.minimize.reducing.passes import Pass
@@ -105,7 +106,7 @@ def _moved(
         ):
             text = program.module.code_for_node(value)
             read = [node for node in uses[name.value] if node is not name]
-            if len(read) != 1 or targets[name.value] != 1 or "sys.argv" in text:
+            if len(read) != 1 or targets[name.value] != 1 or ARGUMENTS in text:
                 return None
             around = program.statement(read[0])
             length = 0 if around is None else len(program.module.code_for_node(around).strip().splitlines()[0])

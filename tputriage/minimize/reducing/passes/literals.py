@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from tputriage.minimize.names import ARGUMENT
 from tputriage.minimize.reducing.edits import Program, Replacement, Site
 from tputriage.minimize.reducing.passes import Pass
 
@@ -57,7 +58,7 @@ def _integers(program: Program) -> dict[int, list[cst.Integer]]:
     found: dict[int, list[cst.Integer]] = {}
     for node in program.of(cst.Integer):
         around = list(program.above(node))[:3]
-        if node.evaluated_value > 0 and not any(program.module.code_for_node(one) == "sys.argv[1]" for one in around):
+        if node.evaluated_value > 0 and not any(program.module.code_for_node(one) == ARGUMENT for one in around):
             found.setdefault(node.evaluated_value, []).append(node)
     return found
 

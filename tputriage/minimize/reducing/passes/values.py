@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from tputriage.minimize.names import ARGUMENTS
 from tputriage.minimize.reducing.edits import Program, Site
 from tputriage.minimize.reducing.passes import Pass
 
@@ -28,7 +29,7 @@ def _told(program: Program) -> Iterator[tuple[cst.BaseExpression, str]]:
             continue
         text = program.facts.values.get(program.places.get(id(node), (0, 0, 0, 0)))
         code = program.module.code_for_node(node)
-        if text is not None and text != code and "sys.argv" not in code:
+        if text is not None and text != code and ARGUMENTS not in code:
             yield node, text
 
 
