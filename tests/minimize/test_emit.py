@@ -38,6 +38,12 @@ def test_the_header_of_a_crash_has_no_time_and_no_thread():
     assert "Actual: inversion.cc:112] in-place operations are not supported" in header
 
 
+def test_the_header_names_no_folder_of_the_run():
+    actual = "OSError: could not read /tmp/tputriage-5s1xg_cn/465-5lhx62hy/tmp8/in.txt in full"
+    header = ast.get_docstring(ast.parse(finish(Draft(CODE, Level.TEST, actual=actual))))
+    assert "Actual: OSError: could not read tmp8/in.txt in full" in header
+
+
 def test_a_header_adds_no_line_of_code():
     assert code_lines(finish(DRAFT)) == code_lines(CODE) == 5
 

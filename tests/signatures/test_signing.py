@@ -269,6 +269,8 @@ def test_a_bare_assert_outside_pytest_is_known_by_its_expression():
         ("assert m.alike(", "assert m.alike(x, y)", True),
         ("assert not (", "assert not (x or y)", False),
         ("assert m.alike(x, y)", "assert m.alike(", False),
+        ('self.assertFalse(self.w, "it is wrong")', "self.assertFalse(self.w, 'it is wrong')", True),
+        ('self.assertFalse(self.w, "it is wrong")', "self.assertFalse(self.v, 'it is wrong')", False),
     ],
 )
 def test_an_asserted_expression_is_the_same_in_other_quotes_and_on_fewer_lines(written, script, same):

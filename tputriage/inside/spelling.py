@@ -12,6 +12,7 @@ import collections
 import enum
 import math
 import sys
+import tempfile
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -34,6 +35,7 @@ class Speller:
         self._made = made  # id of an object -> (the object, its constructor's arguments)
         self._names = names
         self._torch: Any = sys.modules.get("torch")
+        self._scratch = tempfile.gettempdir()
 
     def spell(self, value: Any, *, exact: bool = False) -> str | None:
         """The expression, or None."""
@@ -46,6 +48,8 @@ class Speller:
     def _spell(self, value: Any, depth: int, exact: bool) -> str | None:
         if self._is_device(value):
             return self._device_text() if type(value) is str else self._device_itself()
+        if type(value) is str and self._scratch in value:
+            return None  # no other run has that folder
         if type(value) in PLAIN:
             return "..." if value is ... else _number(value) if isinstance(value, float) else repr(value)
         for spells in (self._definition, self._container, self._torch_value, self._object):

@@ -7,6 +7,7 @@ no quotes that end it, no backslashes that warn, no lines of its own, nothing th
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from tputriage.signatures import spoken, unstamped
 TEMPLATE = "repro.py.j2"
 LONGEST = 320  # characters of a message in the header; the issue has the rest
 WIDTH = 88
+SCRATCH = re.compile(r"(?:/[\w.-]+)*/tputriage-\w+/(?:[\w.-]+/)?(?=[\w.-])")  # of the run that showed the failure
 SHOWN = ("torch", "torch_tpu", "libtpu", "python")
 
 
@@ -30,7 +32,7 @@ def finish(
     values = {
         "title": _line(_title(draft, device), ""),
         "expected": _line(draft.expected or "runs to its end, as on CPU", "Expected: "),
-        "actual": _line(unstamped(draft.actual) or "fails", "Actual: "),
+        "actual": _line(SCRATCH.sub("", unstamped(draft.actual)) or "fails", "Actual: "),
         "condition": _line(draft.condition, "When: ") if draft.condition else "",
         "versions": _line(_versions(versions or {}), "Versions: "),
         "device": device,

@@ -40,6 +40,7 @@ PAST: tuple[RuleSet, ...] = ()  # older versions, newest first; each release tha
 
 _QUOTED = re.compile(r"`[^`\n]{0,400}`|'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"")
 _SPELLING = str.maketrans({'"': "'", " ": None})
+_ASSERTING = ("assert ", "self.assert")
 _TELLING = 12  # characters of an assertion's first line that say enough: more than `assert not (`
 _LIST = re.compile(r"\[N(?:, (?:N|…))*\]|\((?:N, )+N?\)")
 _NUMBERED = re.compile(r"_(?:N|\d+)\b")  # how names are kept apart where functions are inlined
@@ -103,7 +104,7 @@ def _share_an_assertion(wanted: Signature, found: Signature) -> bool:
     if not wanted.exception == found.exception == "AssertionError":
         return False
     pairs = [(one, other) for one in wanted.origin for other in found.origin]
-    return any(one.startswith("assert ") and _same_expression(one, other) for one, other in pairs)
+    return any(one.startswith(_ASSERTING) and _same_expression(one, other) for one, other in pairs)
 
 
 def _same_expression(one: str, other: str) -> bool:
