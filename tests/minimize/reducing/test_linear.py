@@ -132,6 +132,12 @@ def test_plain_values_are_put_in_but_not_what_a_tensor_decided(watch):
         "    fs.append(make(n))\nassert [f() for f in fs] != [0, 1, 2]",
         "class A:\n    def __init__(self, text):\n        self.text = text\n    def f(self):\n"
         "        assert not self.text, f'{self.text!r} {self.text}'\nA('a\\\\d').f()",
+        "def inner(n):\n    yield n\n    yield n + 1\ndef outer():\n    for a in [1, 2]:\n"
+        "        yield sum(list(inner(a)))\nxs = list(outer())\nassert not xs, xs",
+        "def f(*xs):\n    return len(xs)\nassert not f(*range(20)), f(*range(20))",
+        "def f(*xs):\n    return len(xs)\nn = 20\nr = range(n)\nassert not f(*r), f(*r)",
+        "def f(a, b, c):\n    if a:\n        if b:\n            return 1\n    if c:\n        return 2\n    return 3\n"
+        "assert not f(0, 0, 1), f(0, 0, 1)",
     ],
 )
 def test_a_straight_line_fails_as_the_script_does(watch, source):

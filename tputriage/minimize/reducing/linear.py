@@ -242,7 +242,10 @@ class _Line:
         if found is None or asks_again(found[1], function.name):
             return None
         held = ast.Expr(found[1])
+        own = binds(*found[0]) - self.taken  # of a generator that is collected: those inside it have others
+        self.taken |= own
         before = [*self.block(found[0], stack), *self.expanded(held, stack)]
+        self.taken -= own
         put_result(node, asked, held.value)
         return before
 
