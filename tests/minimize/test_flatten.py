@@ -221,6 +221,13 @@ def test_what_stands_in_the_way_is_said(tmp_path, changes, words):
         assemble(about, "tpu")
 
 
+def test_what_is_nested_too_deeply_is_said(tmp_path):
+    chain = "".join(f"N{number} = N{number - 1} + 1\n" for number in range(1, 390))
+    test = f"N0 = 0\n{chain}\ndef test_x():\n    assert N389\n"
+    with pytest.raises(TriageError, match="nested too deeply"):
+        assemble(told(tmp_path, {"test_x": (test, {})}), "tpu")
+
+
 def test_an_import_inside_a_condition_is_an_import(tmp_path):
     helpers = "if len('a'):\n    import json\n    STYLE = json.dumps(1)\n\ndef build():\n    return json.dumps(STYLE)\n"
     test = "import json\nfrom helpers import build\nseen = []\n\ndef test_x():\n    seen.append(json.loads(build()))\n"
@@ -254,6 +261,17 @@ def test_flattened_tests_of_the_fixture_suite_end_as_the_tests_do(worker):
             if other.outcome is not run.outcome:
                 different.append((test_id, other.failure))
     assert different == []
+
+
+DOCUMENTED = 'def one():\n    """\n    >>> one()\n    2\n    """\n    return 1\n\n\ndef test_x():\n    pass\n'
+
+
+def test_a_test_in_a_docstring_is_said_to_be_no_function(tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --doctest-modules\n")
+    (tmp_path / "test_doc.py").write_text(DOCUMENTED)
+    target, files = find_target("cpu", Settings()), [str(tmp_path / "test_doc.py")]
+    with Worker(target, tmp_path, files=files) as worker, pytest.raises(TriageError, match="it is no function"):
+        flatten("test_doc.py::test_doc.one", worker)
 
 
 def test_a_test_that_is_not_there_is_said(worker):

@@ -57,6 +57,13 @@ def assemble(told: Mapping[str, Any], device: str, *, switch: bool = False, whol
     adds what most failures do not need: what the suite's modules do to torch and the environment when they are
     imported, and the teardown.
     """
+    try:
+        return _assembled(told, device, switch=switch, whole=whole)
+    except RecursionError as exc:
+        raise FlattenError("what it is made of is nested too deeply") from exc
+
+
+def _assembled(told: Mapping[str, Any], device: str, *, switch: bool, whole: bool) -> str:
     suite = read_suite(told["modules"])
     writer = Writer(suite)
     driver = Driver(told, writer, device, whole=whole)

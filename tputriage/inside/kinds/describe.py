@@ -20,6 +20,8 @@ import unittest
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from .. import fixtures
 from ..spelling import Speller
 
@@ -39,6 +41,8 @@ def serve(payload: Mapping[str, Any], session: Session) -> dict[str, Any]:
     item = session.items.get(payload["test_id"])
     if item is None:
         return {"reason": f"no test is called {payload['test_id']}"}
+    if not isinstance(item, pytest.Function):
+        return {"reason": "it is no function of a Python file, but an item that a plugin made"}
     expanded = _expanded(item)
     function = expanded[0] if expanded else inspect.unwrap(getattr(item, "function", None) or item.obj)
     speller = Speller(item.module.__dict__, session.device, {})
