@@ -106,15 +106,14 @@ def bench(name, source, pairs, rivals, options):
         print(f"{name}: shows no difference here; left out")
         return {}
     expected = (failure.exception.rpartition(".")[2] or failure.exception, normalised(failure.message))
-    wanted = failure
-    found = {"test road": alone(name, "test road", pairs[0], source, expected, wanted, options, ours)}
+    found = {"test road": alone(name, "test road", pairs[0], source, expected, failure, options, ours)}
     if not options.test_road_only:
-        found["all roads"] = by_roads(source, wanted, pairs[0], options)
+        found["all roads"] = by_roads(source, failure, pairs[0], options)
         print(f"{name[:WIDTH]:{WIDTH}} {'all roads':10} {found['all roads']}", flush=True)
     with ThreadPoolExecutor() as pool:
         works = [(rival, partial(theirs, rival, python, options=options)) for rival, python in rivals]
         asked = {
-            rival.name: pool.submit(alone, name, rival.name, pair, source, expected, wanted, options, work)
+            rival.name: pool.submit(alone, name, rival.name, pair, source, expected, failure, options, work)
             for (rival, work), pair in zip(works, pairs[1:], strict=True)
         }
         return found | {label: answer.result() for label, answer in asked.items()}

@@ -32,13 +32,7 @@ class BenchOracle:
 
     def __init__(self, device, reference, expected, limit_s):
         self.device, self.reference, self.expected = device, reference, expected
-        self.limit_s = limit_s
-        self.start()
-
-    def start(self):
-        self.calls = self.runs = self.free = 0
-        self.best, self.known, self.ends = None, {}, time.monotonic() + self.limit_s
-        self.accepted = []
+        self.runs, self.best, self.ends = 0, None, time.monotonic() + limit_s
         self.lock = threading.Lock()
 
     @property
@@ -55,9 +49,7 @@ class BenchOracle:
     def first(self, sources):
         """Index of the first interesting one; free slots of the device try those behind it meanwhile."""
         with self.lock:
-            self.calls += len(sources)
             programs = [place for place, source in enumerate(sources) if normal_form(source) is not None]
-            self.free += len(sources) - len(programs)
             if self.exhausted:
                 return None
             said = {}
@@ -75,7 +67,6 @@ class BenchOracle:
         if next(self._run(self.reference, {0: on_cpu(source)}))[1] is not None:
             return False
         self.best = source
-        self.accepted.append((self.runs, said["frames"][-1]["function"] if said["frames"] else ""))
         return True
 
     def _run(self, runner, sources):
@@ -95,7 +86,7 @@ class BenchOracle:
 
 def failure_in(answer):
     if answer.ended is not Ended.DONE:
-        return {"exception": answer.ended, "message": "", "frames": []}
+        return {"exception": answer.ended, "message": ""}
     return next(iter(answer.value["failures"]), None)
 
 

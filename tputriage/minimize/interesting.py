@@ -21,6 +21,7 @@ from tputriage.minimize.likeness import Likeness
 from tputriage.minimize.memory import Memory
 from tputriage.minimize.names import draws_on_the_device, normal_form, tells_the_device, unbound_names
 from tputriage.minimize.reducing.asking import SLACK_S, SLOWER
+from tputriage.minimize.saying import run_script
 from tputriage.model import Failure, Outcome, Run, Signature
 from tputriage.signatures import sign
 from tputriage.targets.runs import OTHER_SEEDS, run_of, run_once, script_job
@@ -120,7 +121,7 @@ class Interesting:
 
     def _shows_again(self, source: str) -> bool:
         self.runs += 1
-        run = run_once(self.device, script_job(source, self.device.target.device, limit_s=self.limit_s))
+        run = run_script(source, self.device, self.limit_s)
         return run.failure is not None and self.likeness.holds(run.failure)
 
     def _remember(self, keys: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+HIDDEN = (ast.Lambda, *COMPREHENSIONS)  # expressions that bind names of their own
 MOST_SWEEPS = 50
 DEPTH = 10_000  # frames, few enough for the compiler, which shares the limit, on a stack of 8 MiB
 
@@ -117,7 +118,7 @@ def binds(*nodes: ast.AST) -> set[str]:
             found.add(node.name)
             continue
         found |= _bound_by(node)
-        if not isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
+        if not isinstance(node, HIDDEN):
             found |= binds(*ast.iter_child_nodes(node))
     return found
 
@@ -142,6 +143,11 @@ def free_name(*wishes: str, taken: Container[str]) -> str:
 def imported(tree: ast.Module) -> set[str]:
     """Names that the imports of a script's top level bind."""
     return {name for node in tree.body if isinstance(node, IMPORTS) for name in binds(node)}
+
+
+def with_torch(text: str, body: Sequence[ast.stmt]) -> str:
+    """The text led by `import torch`, where it needs that and the body does not bind the name."""
+    return led_by(text, "import torch") if "torch." in text and "torch" not in binds(*body) else text
 
 
 def led_by(source: str, line: str) -> str:

@@ -195,13 +195,10 @@ class Reduction:
         """The first of them; the others are the groups behind it."""
         course = courses[0]
         while not course.ended and not self.exhausted and not is_spent(self.failed, patience):
-            failed = self.failed
             ahead = islice(self._foreseen([course, *courses[1:]], patience), 1, None)
-            works = course.kind not in self.vain.kinds and self._take(course.candidate, ahead)
+            works = course.kind not in self.vain.kinds and self._take(course.candidate, ahead, course.kind)
             if works:
                 self.failed = 0
-            elif course.kind and self.failed > failed:
-                self.vain.kinds.add(course.kind)
             course = course.after(works)
 
     def _foreseen(self, courses: Sequence[Course], patience: int | None) -> Iterator[str]:
@@ -215,7 +212,7 @@ class Reduction:
                 return
             yield from foresight.questions(courses_of_it, 0, its_patience)
 
-    def _take(self, candidate: str | None, ahead: Iterable[str] = ()) -> bool:
+    def _take(self, candidate: str | None, ahead: Iterable[str] = (), kind: str = "") -> bool:
         """Whether the candidate is smaller and interesting; then it is the best."""
         if candidate is None:
             return False
@@ -223,7 +220,7 @@ class Reduction:
         if taken is None:
             taken = self._asked(candidate, ahead)
             if not taken:
-                self.vain.add(self.best, candidate)
+                self.vain.add(self.best, candidate, kind)
                 self.failed += 1
         if taken and candidate != self.best:
             self.best = candidate

@@ -7,9 +7,8 @@ import copy
 from collections.abc import Iterator, Mapping
 
 from tputriage.minimize.reducing.facts import Facts
-from tputriage.minimize.trees import COMPREHENSIONS, Function, binds, blocks, position
+from tputriage.minimize.trees import HIDDEN, Function, binds, blocks, position
 
-HIDDEN = (ast.Lambda, *COMPREHENSIONS)
 HARMLESS = frozenset(
     {"staticmethod", "classmethod", "contextmanager", "abstractmethod", "override", "property", "cached_property",
      "wraps", "no_grad", "inference_mode"}

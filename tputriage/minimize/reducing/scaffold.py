@@ -18,22 +18,22 @@ from tputriage.minimize.reducing.facts import Facts, FrameFacts
 from tputriage.minimize.reducing.within import changed, in_contexts, only_contexts, opened, touched
 from tputriage.minimize.trees import (
     DEFINITIONS,
+    HIDDEN,
     IMPORTS,
     Function,
     Position,
     binds,
     blocks,
     functions,
-    led_by,
     parameters,
     path_to,
     position,
     reads,
     swept,
+    with_torch,
 )
 
 PLAIN = (ast.Name, ast.Tuple, ast.List)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,7 @@ def _prelude(source: str, tree: ast.Module, levels: Sequence[Place]) -> list[ast
 
 def _assembled(prelude: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> str:
     text = "\n".join(ast.unparse(ast.fix_missing_locations(node)) for node in (*prelude, *body))
-    plain = "torch." in text and "torch" not in binds(*prelude)
-    return led_by(f"{text}\n", "import torch") if plain else f"{text}\n"
+    return with_torch(f"{text}\n", prelude)
 
 
 def _alone(place: Place, held: Mapping[str, str], values: Mapping[Position, str]) -> Iterator[list[ast.stmt]]:
@@ -137,7 +136,7 @@ def _alone(place: Place, held: Mapping[str, str], values: Mapping[Position, str]
 
 def _failing_part(place: Place) -> list[ast.stmt]:
     """The expression of the statement that failed, where it is a part that can stand alone."""
-    inner = [part for part in ast.walk(place.path[-1]) if isinstance(part, COMPREHENSIONS)]
+    inner = [part for part in ast.walk(place.path[-1]) if isinstance(part, HIDDEN)]
     hidden = {id(part) for one in inner for part in ast.walk(one) if part is not one}
     parts = (part for part in ast.walk(place.path[-1]) if isinstance(part, (ast.Call, ast.BinOp, ast.Subscript)))
     return [ast.Expr(part) for part in parts if position(part) == place.level.at and id(part) not in hidden]

@@ -16,7 +16,7 @@ from tputriage.minimize.reducing.linear import linear
 from tputriage.minimize.reducing.propagating import flattened, propagated
 from tputriage.minimize.reducing.scaffold import Place, Valued, bare, places, sliced
 from tputriage.minimize.reducing.unrun import STOP, prune
-from tputriage.minimize.trees import Function, binds, blocks, free_name, led_by, parameters, position, reads, swept
+from tputriage.minimize.trees import Function, binds, blocks, free_name, parameters, position, reads, swept, with_torch
 
 ANY = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.IfExp)
 LONGEST_LITERAL = 60
@@ -112,7 +112,7 @@ def valued(source: str, facts: Facts, kinds: tuple[type[ast.expr], ...]) -> str:
     """Calls and attributes replaced by the one value that they had."""
     tree: ast.Module = Valued(facts.steady, kinds).visit(ast.parse(source))
     text = ast.unparse(ast.fix_missing_locations(tree))
-    return led_by(text, "import torch") if "torch." in text and "torch" not in binds(*tree.body) else text
+    return with_torch(text, tree.body)
 
 
 def straightened(source: str, facts: Facts, depth: int | None = None) -> str | None:
@@ -132,7 +132,7 @@ def straightened(source: str, facts: Facts, depth: int | None = None) -> str | N
         lead = [_Renamed(new).visit(copy.deepcopy(node)) for node in _lead(place.body, place.path, inner, place.level)]
         inner = [*_assigned(texts, new), *lead]
     text = ast.unparse(ast.fix_missing_locations(ast.Module(_lead(tree.body, kept[0].path, inner, kept[0].level), [])))
-    return led_by(text, "import torch") if "torch." in text and "torch" not in binds(*tree.body) else text
+    return with_torch(text, tree.body)
 
 
 def _lead(body: list[ast.stmt], path: Sequence[ast.stmt], inner: list[ast.stmt], level: FrameFacts) -> list[ast.stmt]:
