@@ -69,10 +69,10 @@ def _dead(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
     """Statements that can go, each with what is to stand in its place."""
     read = loads(tree)
     yield from _uncalled(tree)
-    for statement, siblings in _bodies(tree):
-        left = _left_of(statement, read)
-        if left is not None:
-            yield statement, left or ("" if len(siblings) > 1 or siblings is tree.body else "pass")
+    for block in _blocks(tree):
+        found = [(statement, left) for statement in block if (left := _left_of(statement, read)) is not None]
+        emptied = block is not tree.body and len(found) == len(block) and not any(left for _, left in found)
+        yield from [(found[0][0], "pass"), *found[1:]] if emptied else found
 
 
 def _uncalled(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
@@ -87,15 +87,15 @@ def _uncalled(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
                 yield method, "" if method is not node.body[0] else "pass"
 
 
-def _bodies(tree: ast.Module) -> Iterator[tuple[ast.stmt, Sequence[ast.stmt]]]:
-    """Statements of the module and of functions, not of classes: an attribute may be asked for anywhere."""
+def _blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    """Those of the module and of functions, not of classes: an attribute may be asked for anywhere."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             continue
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
-            if isinstance(block, list):
-                yield from ((statement, block) for statement in block)
+            if isinstance(block, list) and block:
+                yield block
 
 
 def _left_of(statement: ast.stmt, read: Counter[str]) -> str | None:
