@@ -2,9 +2,11 @@
 
 import re
 
+import pytest
+
 from tputriage.minimize.arguments import Call, Fill, Layout, Tensor, Way
 from tputriage.minimize.dimensions import resized
-from tputriage.minimize.shrinking import Shrink
+from tputriage.minimize.shrinking import Shrink, make_in_layout
 from tputriage.minimize.writing import script_of
 
 
@@ -41,9 +43,23 @@ def test_a_layout_that_decides_is_kept():
         return bool(found) and int(found[1]) >= 4
 
     text, questions = shrunk(call, rule)
-    assert text.splitlines()[-1] == "torch.nn.functional.group_norm(x, 2)"
-    assert "torch.ones(4, 4, 2, 2, device=device)" in text
+    assert text == (
+        "torch.nn.functional.group_norm(\n"
+        "    torch.ones(4, 4, 2, 2, device=device).to(memory_format=torch.channels_last), 2\n"
+        ")\n"
+    )
     assert questions <= 15
+
+
+@pytest.mark.parametrize("values_matter", [False, True])
+def test_where_no_value_matters_a_tensor_is_made_in_its_layout(values_matter):
+    x = Tensor(1, (2, 2, 2, 2), "float32", layout=Layout(Way.PERMUTED, (0, 2, 3, 1)))
+    shrink = Shrink(lambda call: script_of(call, "tpu"), lambda source: not values_matter or "empty" not in source)
+    plain = Tensor(2, (2, 2), "float32", layout=Layout(Way.PERMUTED, (1, 0)))
+    assert shrink.consider(Call("torch.f", (x, plain), {}))
+    make_in_layout(shrink)
+    fills = [tensor.fill for tensor in shrink.best.tensors]
+    assert fills == [Fill.ONES if values_matter else Fill.EMPTY, Fill.ONES]
 
 
 def test_dimensions_go_as_long_as_the_order_in_memory_decides():

@@ -12,6 +12,7 @@ from tputriage.minimize.wrapping import wrapped
 from tputriage.minimize.writing import script_of
 
 X = Tensor(1, (2, 3), "float32")
+CHANNELS_LAST = Layout(Way.PERMUTED, (0, 2, 3, 1))
 
 
 def body(call):
@@ -29,15 +30,15 @@ def test_a_function_is_called_on_named_inputs():
 
 
 def test_a_method_is_called_on_its_tensor():
-    assert body(Call("torch.Tensor.median", (X,), {"dim": 1})).endswith("\nx.median(dim=1)\n")
+    assert body(Call("torch.Tensor.median", (X,), {"dim": 1})) == "torch.ones(2, 3, device=device).median(dim=1)\n"
 
 
 def test_an_operator_is_written_as_one():
-    assert body(Call("torch.Tensor.__rsub__", (X, 1.0), {})).endswith("\n1.0 - x\n")
+    assert body(Call("torch.Tensor.__rsub__", (X, 1.0), {})) == "1.0 - torch.ones(2, 3, device=device)\n"
 
 
 def test_a_sum_whose_result_is_read_stands_in_brackets():
-    assert body(Call("torch.Tensor.add", (X, 1), {}, then=".cpu()")).endswith("\n(x + 1).cpu()\n")
+    assert body(Call("torch.Tensor.add", (X, 1), {}, then=".cpu()")) == "(torch.ones(2, 3, device=device) + 1).cpu()\n"
 
 
 def test_a_slice_assignment_is_written_as_one():
@@ -75,6 +76,20 @@ def test_channels_last_has_its_name():
     assert layout_text((4, 8, 16, 16), (2048, 1, 128, 8)) == (
         "torch.ones(4, 8, 16, 16).to(memory_format=torch.channels_last)"
     )
+
+
+@pytest.mark.parametrize(("tensor", "text"), [
+    (Tensor(1, (1, 2, 3, 4), "float32", layout=CHANNELS_LAST),
+     "torch.empty(1, 2, 3, 4, device=device, memory_format=torch.channels_last)"),
+    (Tensor(1, (1, 2, 3, 4, 5), "float16", layout=Layout(Way.PERMUTED, (0, 2, 3, 4, 1))),
+     "torch.empty(1, 2, 3, 4, 5, dtype=torch.float16, device=device, memory_format=torch.channels_last_3d)"),
+    (Tensor(1, (1, 2, 3, 4), "float32", layout=CHANNELS_LAST, requires_grad=True),
+     "torch.empty(1, 2, 3, 4, device=device, requires_grad=True, memory_format=torch.channels_last)"),
+    (Tensor(1, (2, 3), "float32", layout=Layout(Way.PERMUTED, (1, 0))), "torch.empty(3, 2, device=device).T"),
+    (Tensor(1, (2, 3), "float32"), "torch.empty(2, 3, device=device)"),
+])  # fmt: skip
+def test_what_needs_no_values_is_made_in_its_layout(tensor, text):
+    assert made(replace(tensor, fill=Fill.EMPTY)) == text
 
 
 def test_a_transposed_matrix_is_written_as_one():
@@ -178,7 +193,6 @@ def told(name, *args, then="", **kwargs):
     return replace(read_call(record, "tpu"), then=then)
 
 
-# call as it was captured, its line
 def test_the_one_tensor_of_a_function_is_made_where_it_is_taken():
     x = Tensor(1, (2, 3), "float32", layout=Layout(Way.PERMUTED, (1, 0)))
     assert body(Call("torch.f", (x, 2), {})) == "torch.f(torch.ones(3, 2, device=device).T, 2)\n"
@@ -187,23 +201,39 @@ def test_the_one_tensor_of_a_function_is_made_where_it_is_taken():
 def test_a_tensor_has_a_name_where_it_is_used_twice_or_its_line_would_be_long():
     x = Tensor(1, (2,), "float32")
     assert body(Call("torch.f", (x, x), {})) == "x = torch.ones(2, device=device)\ntorch.f(x, x)\n"
-    long = body(Call(f"torch.{'f' * 60}", (x,), {}))
-    assert long == f"x = torch.ones(2, device=device)\ntorch.{'f' * 60}(x)\n"
+    method = "f" * 60
+    long = body(Call(f"torch.Tensor.{method}", (x,), {}))
+    assert long == f"x = torch.ones(2, device=device)\nx.{method}()\n"
+    back = body(Call(f"torch.{method}", (x,), {}, then="backward"))
+    assert back == f"x = torch.ones(2, device=device)\ntorch.{method}(x).sum().backward()\n"
+
+
+def test_a_function_and_its_tensor_are_one_statement_of_three_lines_at_most():
+    x = Tensor(1, (2, 4, 4, 4), "float32", layout=CHANNELS_LAST, fill=Fill.EMPTY)
+    assert body(Call("torch.nn.functional.group_norm", (x, 2), {})) == (
+        "torch.nn.functional.group_norm(\n"
+        "    torch.empty(2, 4, 4, 4, device=device, memory_format=torch.channels_last), 2\n"
+        ")\n"
+    )
+    wide = replace(x, fill=Fill.VALUES, dims=(24,), layout=CONTIGUOUS, values=(0.5,) * 24)
+    assert body(Call("torch.f", (wide,), {})).startswith("x = torch.tensor(\n")
 
 
 ONES = "torch.ones(4, device=device)"
+# call as it was captured, its line
 ODD = [
     (told("torch.Tensor.random_", to=5, **{"from": 0}), 'x.random_(to=5, **{"from": 0})'),
     (told("torch.ops.aten.random_.from", 0, 5), f'getattr(torch.ops.aten.random_, "from")({ONES}, 0, 5)'),
     (told("torch.Tensor.__getitem__", {"is": "list", "items": [FIRST, NOTHING]}),
-     "x[[slice(0, 1, None), slice(None, None, None)]]"),
+     f"{ONES}[[slice(0, 1, None), slice(None, None, None)]]"),
     (told("torch.Tensor.__getitem__", {"is": "tuple", "items": [{"is": "tuple", "items": [FIRST]}, FIRST]}),
-     "x[(slice(0, 1, None),), 0:1]"),
-    (told("torch.Tensor.__getitem__", {"is": "tuple", "items": []}, then=".cpu()"), "x[()].cpu()"),
-    (told("torch.Tensor.__getitem__", {"is": "tuple", "items": [None, NOTHING]}, then=".cpu()"), "x[None, :].cpu()"),
-    (told("torch.Tensor.__rpow__", -2.0), "(-2.0) ** x"),
-    (told("torch.Tensor.__rmul__", {"is": "complex", "text": "(1+2j)"}, then=".cpu()"), "((1+2j) * x).cpu()"),
-    (told("torch.Tensor.__neg__", then=".cpu()"), "(-x).cpu()"),
+     f"{ONES}[(slice(0, 1, None),), 0:1]"),
+    (told("torch.Tensor.__getitem__", {"is": "tuple", "items": []}, then=".cpu()"), f"{ONES}[()].cpu()"),
+    (told("torch.Tensor.__getitem__", {"is": "tuple", "items": [None, NOTHING]}, then=".cpu()"),
+     f"{ONES}[None, :].cpu()"),
+    (told("torch.Tensor.__rpow__", -2.0), f"(-2.0) ** {ONES}"),
+    (told("torch.Tensor.__rmul__", {"is": "complex", "text": "(1+2j)"}, then=".cpu()"), f"((1+2j) * {ONES}).cpu()"),
+    (told("torch.Tensor.__neg__", then=".cpu()"), f"(-{ONES}).cpu()"),
     (told("torch.f", {"is": "complex", "text": "(nan+infj)"}), f'torch.f({ONES}, complex("nan+infj"))'),
     (told("torch.f", m={"is": "dict", "items": {"is": "tensor", "id": 3}}),
      f'torch.f({ONES}, m={{"is": "tensor", "id": 3}})'),

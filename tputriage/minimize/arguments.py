@@ -26,6 +26,7 @@ class Fill(StrEnum):
     ARANGE = "arange"
     FULL = "full"  # one captured number
     VALUES = "values"  # the captured ones, written out
+    EMPTY = "empty"  # none: for a call that fails before it reads any
 
 
 class Way(StrEnum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from tputriage.minimize.arguments import Fill, Tensor, Way, complex_text
+from tputriage.minimize.arguments import Fill, Layout, Tensor, Way, complex_text
 
 CONJUGATE = "{}.conj()"
 
@@ -34,7 +34,7 @@ def _undo(tensor: Tensor) -> tuple[tuple[int, ...], str]:
     """(dimensions of the tensor to make first, what to do to it to get the layout)."""
     layout, dims = tensor.layout, tensor.dims
     if layout.way is Way.PERMUTED:
-        return _undo_order(dims, layout.order)
+        return (dims, "") if _born(tensor) else _undo_order(dims, layout.order)
     if layout.way is Way.EXPANDED:
         base = tuple(1 if place in layout.order else size for place, size in enumerate(dims))
         return base, f".expand({', '.join(map(str, dims))})"
@@ -51,10 +51,22 @@ def _undo(tensor: Tensor) -> tuple[tuple[int, ...], str]:
     return dims, ""
 
 
+def memory_format(layout: Layout) -> str:
+    """The name that torch has for it; "" for none."""
+    rank = len(layout.order)
+    named = rank in (4, 5) and layout.order == (0, *range(2, rank), 1)
+    return f"torch.channels_last{'_3d' * (rank == 5)}" if named else ""
+
+
+def _born(tensor: Tensor) -> str:
+    """The layout that it is made in, by the one maker that takes a memory format."""
+    return memory_format(tensor.layout) if tensor.fill is Fill.EMPTY else ""
+
+
 def _undo_order(dims: tuple[int, ...], order: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
     rank = len(dims)
-    if order == (0, *range(2, rank), 1) and rank in (4, 5):
-        return dims, f".to(memory_format=torch.channels_last{'_3d' if rank == 5 else ''})"
+    if name := memory_format(Layout(Way.PERMUTED, order)):
+        return dims, f".to(memory_format={name})"
     base = tuple(dims[place] for place in order)
     moved = [place for place in range(rank) if order[place] != place]
     if len(moved) == 2:
@@ -80,13 +92,15 @@ def _filled(tensor: Tensor, dims: tuple[int, ...], place: str) -> str:
         shape = f".reshape({sizes})" if len(dims) != 1 else ""
         end = f"{prod(dims)}.0" if tensor.dtype == "float32" else str(prod(dims))
         return f"torch.arange({end}{dtype}{place}){shape}"
+    if born := _born(tensor):
+        return f"torch.empty({sizes}{dtype}{place}, memory_format={born})"
     maker = tensor.fill.value if tensor.fill in _MAKERS else "ones"
     if not dims and maker in _SCALARS and tensor.dtype in _SCALARS[maker]:
         return f"torch.tensor({_SCALARS[maker][tensor.dtype]}{place})"
     return f"torch.{maker}({sizes}{dtype}{place})"
 
 
-_MAKERS = (Fill.ONES, Fill.ZEROS, Fill.RANDN, Fill.RAND)
+_MAKERS = (Fill.ONES, Fill.ZEROS, Fill.RANDN, Fill.RAND, Fill.EMPTY)
 _DEFAULTS = {Fill.ARANGE: ("float32", "int64"), Fill.VALUES: ("float32", "int64", "bool", "complex64")}
 _SCALARS: Mapping[str, Mapping[str, str]] = {
     "ones": {"float32": "1.0", "int64": "1", "bool": "True"},

@@ -21,7 +21,7 @@ from tputriage.minimize.departures import Departure, compare_calls
 from tputriage.minimize.draft import Draft, Road
 from tputriage.minimize.errand import Errand
 from tputriage.minimize.module_road import module_calls
-from tputriage.minimize.shrinking import Shrink
+from tputriage.minimize.shrinking import Shrink, make_in_layout
 from tputriage.minimize.suspects import Suspect, calls_of, find_suspect, listen_to_history
 from tputriage.minimize.trace_road import find_program, read_steps
 from tputriage.minimize.trace_road import write as write_program
@@ -97,6 +97,7 @@ def _show_error(errand: Errand, suspect: Suspect) -> Shown | None:
             return None  # a tensor stayed where an earlier call was done: no fault of the device's
         shrink = Shrink(write, oracle, on_better=errand.on_better)
         if _shrunk(errand, shrink, call):
+            make_in_layout(shrink)
             actual = _actual(suspect.failure)
             return Shown(shrink, write, oracle, actual, RETURNS, suspect.names, kind, level)
     return None

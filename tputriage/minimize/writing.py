@@ -25,9 +25,10 @@ from tputriage.minimize.arguments import (
     tensors_of,
 )
 from tputriage.minimize.making import made
-from tputriage.minimize.wrapping import WIDTH, wrapped
+from tputriage.minimize.wrapping import wrapped
 from tputriage.signatures.speaking import BINARY, REFLECTED
 
+MOST_LINES = 3  # of a function with its tensor inside: its name, the arguments, the bracket
 PREAMBLE = "import sys\n\nimport torch\n\n"
 DEVICE_LINE = 'device = sys.argv[1] if len(sys.argv) > 1 else "{device}"\n'
 UNARY = {"__neg__": "-", "__invert__": "~", "__abs__": "abs"}
@@ -65,13 +66,13 @@ def script_of(call: Call, device: str) -> str:
 
 
 def _inlined(call: Call, device: str) -> str | None:
-    """A function with its one tensor made where it is taken, if that fits in a line; several read better by name."""
+    """The call with its one tensor made where it is taken, if that is short; several read better by name."""
     met = [leaf for value in (*call.args, *call.kwargs.values()) for leaf in tensors_of(value)]
-    is_function = not call.name.startswith("torch.Tensor.") and "(" not in call.name
-    if len(met) != 1 or met[0].view or not is_function or call.compiled or call.changes_in_place:
+    if len(met) != 1 or met[0].view or "(" in call.name or call.compiled or call.changes_in_place:
         return None
     (text,) = statement(call, Names({met[0].id: made(met[0])}), device)
-    return text if len(text) <= WIDTH else None
+    one_line = call.then or call.name.startswith("torch.Tensor.")  # else what comes last would follow a lone bracket
+    return text if len(wrapped(text).splitlines()) <= (1 if one_line else MOST_LINES) else None
 
 
 def assigned(tensor: Tensor, names: Names, *, on_cpu: bool = False) -> str:
