@@ -51,16 +51,31 @@ def test_a_missing_exception_fails_only_where_it_is_missing():
 
 def test_an_error_in_other_words_is_compared_with_cpus():
     assert body("message", Call("torch.f", (X,), {}), detail="RuntimeError: no").splitlines()[1:] == [
-        "try:",
-        "    torch.f(x)",
-        "except Exception as error:",
-        "    expected = error",
-        "try:",
-        "    torch.f(x.to(device))",
-        "except Exception as error:",
-        "    actual = error",
+        "",
+        "",
+        "def raised(device):",
+        "    try:",
+        "        torch.f(x.to(device))",
+        "    except Exception as error:",
+        "        return error",
+        "",
+        "",
+        'actual, expected = raised(device), raised("cpu")',
         "assert str(actual) == str(expected), actual",
     ]
+
+
+def test_of_errors_the_types_are_compared_and_views_lie_in_one_tensor_on_each_side():
+    y = Tensor(2, (7,), "float32", view=View(Tensor(1, (8,), "float32"), "[1:]"))
+    lines = body("exception", Call("torch.f", (y, 2), {}), detail="IndexError").splitlines()
+    at = lines.index("def raised(device):")
+    assert lines[at + 1 : at + 5] == [
+        "    x_there = x.to(device)",
+        "    y_there = x_there[1:]",
+        "    try:",
+        "        torch.f(y_there, 2)",
+    ]
+    assert lines[-1] == "assert type(actual) is type(expected), actual"
 
 
 def test_views_of_one_tensor_are_views_of_one_tensor_on_the_device_too():

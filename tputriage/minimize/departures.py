@@ -135,18 +135,21 @@ def _no_error(departure: Departure, text: str) -> list[str]:
 
 
 def _errors(kind: str, call: Call, names: Names, device: str) -> list[str]:
-    """What each side raises, then both compared."""
-    close = "type(actual) is type(expected)" if kind == "exception" else "str(actual) == str(expected)"
+    """What each side raises, then both compared; the device comes first, on tensors that nothing has changed."""
+    same = "type(actual) is type(expected)" if kind == "exception" else "str(actual) == str(expected)"
     return [
-        "try:",
-        f"    {_on_cpu(expression(replace(call, compiled=False), names, device))}",
-        "except Exception as error:",
-        "    expected = error",
-        "try:",
-        f"    {expression(call, _moved(call, names), device)}",
-        "except Exception as error:",
-        "    actual = error",
-        f"assert {close}, actual",
+        "",
+        "",
+        "def raised(device):",
+        *(f"    {line}" for line in _views_there(call, names, set())),
+        "    try:",
+        f"        {expression(call, _moved(call, names), device)}",
+        "    except Exception as error:",
+        "        return error",
+        "",
+        "",
+        'actual, expected = raised(device), raised("cpu")',
+        f"assert {same}, actual",
     ]
 
 
