@@ -62,6 +62,26 @@ TABLE = [
     ("drop elements", "keep([a, b, c], {1: 2, 3: 4})\n", ["b", "3"], "keep([b], {3: 4})\n"),
     ("assignment to its value", "a = keep()\nwith f() as b:\n    g()\n", ["keep", "g"],
      "keep()\nwith f():\n    g()\n"),
+    ("what is held, without its holder", "a.b = [c, d.e]\na.f = g\nkeep(a.b[1], a.f(a.b))\n", ["keep", "a."],
+     "a.b = [c, d.e]\na.f = g\nkeep(d.e, g(a.b))\n"),
+    ("what is held, without its holder", "a = {'b': c, **d}\nkeep(a['d'], a['b'].f)\n", ["keep"],
+     "a = {'b': c, **d}\nkeep(a['d'], c.f)\n"),
+    # Another one by then, a call made twice, a module's own.
+    ("what is held, without its holder",
+     "x = a.b\na.b = c\na.d = [f(), *g]\na.d = h\nkeep(a.b(x), a.d, a.d[0], a.d[1])\n", ["keep"],
+     "x = a.b\na.b = c\na.d = [f(), *g]\na.d = h\nkeep(c(x), a.d, a.d[0], a.d[1])\n"),
+    ("attribute or entry to a name", "a = f()\na.b = g()\nkeep(a.b.d(c), a)\n", ["keep"],
+     "a = f()\nb = g()\nkeep(b.d(c), a)\n"),
+    ("attribute or entry to a name", "a = {}\na['b'] = g()\na['c'] = h(a['b'])\nkeep(a['b'], a['c'])\n", ["keep"],
+     "b = g()\nc = h(b)\nkeep(b, c)\n"),
+    ("attribute or entry to a name", "a = f()\na.b = g()\na.d = h(a.b)\nd = 1\nkeep(a.d, a.b.c(b=1), d)\n", ["keep"],
+     "b = g()\na_d = h(b)\nd = 1\nkeep(a_d, b.c(b=1), d)\n"),
+    # A name would be that method's own.
+    ("attribute or entry to a name",
+     "class A:\n    def f(self):\n        self.b = 1\n    def g(self):\n        keep(self.b)\n", ["keep"],
+     "class A:\n    def f(self):\n        self.b = 1\n    def g(self):\n        keep(self.b)\n"),
+    ("attribute or entry to a name", "import a\na.b = 1\nx.y = 2\nz[0] = 3\nkeep(a.b, z[0])\n", ["keep"],
+     "import a\na.b = 1\nx.y = 2\nz[0] = 3\nkeep(a.b, z[0])\n"),
     ("expression to a part of it", "f(keep.x + 1)\n", ["keep"], "keep\n"),
     ("expression to a part of it", "f(-keep(a)[0] if b else c)\n", ["keep(a)"], "keep(a)\n"),
     # A module stands for nothing.
@@ -180,6 +200,8 @@ def grown(expression):
 EXPRESSIONS = st.recursive(ATOMS, grown, max_leaves=6)
 LINES = (
     st.tuples(NAMES, EXPRESSIONS).map(lambda one: f"{one[0]} = {one[1]}")
+    | st.tuples(NAMES, NAMES, EXPRESSIONS).map(lambda one: f"{one[0]}.{one[1]} = {one[2]}")
+    | st.tuples(NAMES, NAMES, EXPRESSIONS).map(lambda one: f"{one[0]}['{one[1]}'] = {one[2]}")
     | EXPRESSIONS
     | EXPRESSIONS.map(lambda one: f"assert {one}")
     | EXPRESSIONS.map(lambda one: f"a: int = {one}")

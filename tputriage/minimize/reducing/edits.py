@@ -94,6 +94,12 @@ class Program:
         return list(dict.fromkeys(scope for scope in found if scope is not None))
 
     @cached_property
+    def imported(self) -> set[str]:
+        """Names that its imports bind, wherever they stand."""
+        aliases = self.of(cst.ImportAlias)
+        return {(one.evaluated_alias or one.evaluated_name).split(".")[0] for one in aliases}
+
+    @cached_property
     def _kinds(self) -> dict[Any, list[Any]]:
         return {}
 
@@ -159,6 +165,13 @@ def callee(call: cst.Call) -> str:
         case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
             return name
     return type(call.func).__name__
+
+
+def root_of(node: cst.CSTNode) -> str:
+    """The name that `a.b[0].c` begins with; "" where it begins with something else."""
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else ""
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

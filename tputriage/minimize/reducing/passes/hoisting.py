@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from tputriage.minimize.names import ARGUMENTS
-from tputriage.minimize.reducing.edits import Program, Site, callee, walk
+from tputriage.minimize.reducing.edits import Program, Site, callee, root_of, walk
 from tputriage.minimize.reducing.passes import Pass
 
 Pick = Callable[[Any], cst.BaseExpression]
@@ -18,7 +18,7 @@ Pick = Callable[[Any], cst.BaseExpression]
 def parts(program: Program) -> Sequence[Sequence[Site]]:
     """By statement, outer expressions last; what a node offers stands in the order of its text."""
     groups: dict[int, list[Site]] = {}
-    imported = _imported(program)
+    imported = program.imported
     for node in program.nodes:
         if (
             isinstance(node, cst.BaseExpression)
@@ -44,30 +44,19 @@ def _kind(node: cst.BaseExpression) -> str:
     return f"{type(node).__name__} {getattr(word, 'value', type(word).__name__)}"
 
 
-def _imported(program: Program) -> set[str]:
-    aliases = program.of(cst.ImportAlias)
-    return {(alias.evaluated_alias or alias.evaluated_name).split(".")[0] for alias in aliases}
-
-
 def _is_name(program: Program, node: cst.BaseExpression, imported: set[str]) -> bool:
     """Whether its parts mean nothing alone: `torch.nn.Linear`, the `x.m` of `x.m()`, and the device's argument."""
     parent = program.parent(node)
     if isinstance(parent, cst.Call) and parent.func is node and isinstance(node, cst.Attribute):
         return True
     text = program.module.code_for_node(node)
-    return text.startswith(ARGUMENTS) or (isinstance(node, cst.Attribute) and _root(node) in imported)
-
-
-def _root(node: cst.BaseExpression) -> str:
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return node.value if isinstance(node, cst.Name) else ""
+    return text.startswith(ARGUMENTS) or (isinstance(node, cst.Attribute) and root_of(node) in imported)
 
 
 def _picks(node: cst.BaseExpression, imported: set[str]) -> Iterator[Pick]:
     """A module stands for nothing: `torch.nn.Linear(1, 1)` is no `torch.nn`."""
     if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute) and _root(node.func) not in imported:
+        if isinstance(node.func, cst.Attribute) and root_of(node.func) not in imported:
             yield lambda new: new.func.value
         yield from (partial(_argument, place=place) for place, arg in enumerate(node.args) if not arg.star)
     elif isinstance(node, (cst.Attribute, cst.Subscript)):

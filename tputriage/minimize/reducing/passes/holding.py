@@ -1,0 +1,162 @@
+"""What was put into an object, a list or a dict, without the thing that holds it.
+
+After `a.b = [c]`, `a.b[0]` is `c`; `a.b = f()` with all its reads is `b = f()`. Told from the text alone: whether the
+thing was another one by then is for the oracle to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import libcst as cst
+
+from tputriage.minimize.reducing.edits import Program, Site, root_of
+from tputriage.minimize.reducing.passes import Pass
+from tputriage.minimize.trees import free_name
+
+Held = cst.Attribute | cst.Subscript
+
+
+def held(program: Program) -> Sequence[Sequence[Site]]:
+    """Reads of what stands in a display, or is a name's other name."""
+    stored = _stored(program)
+    known = dict(_entries(program, stored)) | {
+        text: node.value for text, node in stored.items() if "." in text and _is_plain(node.value)
+    }
+    return [
+        [
+            Site.putting(node, known[text])
+            for node in _reads(program)
+            if (text := _text(program, node)) in known and program.starts(node) > program.starts(known[text])
+        ]
+    ]
+
+
+def _stored(program: Program) -> dict[str, cst.Assign]:
+    """What is assigned to once, by its text: `a`, `a.b`, `a["b"]`."""
+    found: dict[str, list[cst.Assign]] = {}
+    for node in program.of(cst.Assign):
+        for target in node.targets:
+            if isinstance(target.target, (cst.Name, cst.Attribute, cst.Subscript)):
+                found.setdefault(_text(program, target.target), []).append(node)
+    return {text: nodes[0] for text, nodes in found.items() if len(nodes) == 1 and len(nodes[0].targets) == 1}
+
+
+def _entries(program: Program, stored: Mapping[str, cst.Assign]) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """(how it is asked for, the element)."""
+    for text, node in stored.items():
+        match node.value:
+            case cst.List(elements=elements) | cst.Tuple(elements=elements):
+                places = ((str(place), one) for place, one in enumerate(elements))
+            case cst.Dict(elements=entries):
+                pairs = [one for one in entries if isinstance(one, cst.DictElement)]
+                places = ((_text(program, one.key), one) for one in pairs)  # type: ignore[misc]
+            case _:
+                continue
+        yield from (
+            (f"{text}[{place}]", one.value)
+            for place, one in places
+            if _is_plain(one.value) and not isinstance(one, cst.StarredElement)
+        )
+
+
+def _is_plain(node: cst.BaseExpression) -> bool:
+    """A name, or attributes of one: evaluating it again gives the same."""
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return isinstance(node, cst.Name)
+
+
+def _reads(program: Program) -> list[Held]:
+    return [node for node in _all(program) if not _is_stored(program, node)]
+
+
+def _all(program: Program) -> list[Held]:
+    return [*program.of(cst.Attribute), *program.of(cst.Subscript)]
+
+
+def _is_stored(program: Program, node: cst.CSTNode) -> bool:
+    return isinstance(program.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del))
+
+
+def named(program: Program) -> Sequence[Sequence[Site]]:
+    """`a.b` and `a["b"]` as names of their own: all that one holder has, which then goes, or each alone."""
+    taken = {node.value for node in program.of(cst.Name) if not _is_field(program, node)}
+    holders: dict[str, list[Site]] = {}
+    for text, places in _settable(program).items():
+        wish = _wish(places[0])
+        name = cst.Name(free_name(wish, f"{root_of(places[0])}_{wish}", taken=taken))
+        taken.add(name.value)
+        changes = tuple(change for node in places for change in Site.putting(node, name).changes)
+        holders.setdefault(_holder(text), []).append(Site(changes))
+    whole = [gone for holder, sites in holders.items() if (gone := _without(program, holder, sites)) is not None]
+    return [whole, [site for sites in holders.values() for site in sites]]
+
+
+def _settable(program: Program) -> dict[str, list[Held]]:
+    """Where each is set once, with a name that says what it is, and read; but not in what the script imports."""
+    stored = _stored(program)
+    places: dict[str, list[Held]] = {}
+    for node in _all(program):
+        places.setdefault(_text(program, node), []).append(node)
+    return {
+        text: nodes
+        for text, nodes in places.items()
+        if text in stored
+        and len(nodes) > 1
+        and _wish(nodes[0])
+        and root_of(nodes[0]) not in program.imported
+        and _is_seen(program, stored[text], nodes)
+    }
+
+
+def _is_seen(program: Program, assign: cst.Assign, nodes: Sequence[Held]) -> bool:
+    """Whether a plain name that is bound there would be seen by all: `self.a` of one method is read in another."""
+    scope = _function(program, assign)
+    return scope is None or all(_function(program, node) is scope for node in nodes)
+
+
+def _function(program: Program, node: cst.CSTNode) -> cst.CSTNode | None:
+    return next((one for one in program.above(node) if isinstance(one, cst.FunctionDef)), None)
+
+
+def _holder(text: str) -> str:
+    return text.rpartition("[")[0] if text.endswith("]") else text.rpartition(".")[0]
+
+
+def _without(program: Program, holder: str, sites: Sequence[Site]) -> Site | None:
+    """With the line that makes the holder, where nothing else is done with it."""
+    made = _stored(program).get(holder)
+    changes = [change for site in sites for change in site.changes]
+    count = sum(node.value == holder and not _is_field(program, node) for node in program.of(cst.Name))
+    if made is None or not holder.isidentifier() or count != len(changes) + 1:
+        return None
+    return Site((*changes, *Site.removing(made).changes))
+
+
+def _is_field(program: Program, node: cst.Name) -> bool:
+    """Whether it names nothing of the scope: `b` in `a.b`, and in `f(b=1)`."""
+    match program.parent(node):
+        case cst.Attribute(attr=name) | cst.Arg(keyword=name):
+            return name is node
+    return False
+
+
+def _wish(target: cst.CSTNode) -> str:
+    match target:
+        case cst.Attribute(value=value, attr=cst.Name(value=name)) if _is_plain(value):
+            return name
+        case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
+            said = key.evaluated_value
+            return said if _is_plain(value) and isinstance(said, str) and said.isidentifier() else ""
+    return ""
+
+
+def _text(program: Program, node: cst.CSTNode) -> str:
+    return program.module.code_for_node(node)
+
+
+PASSES = [
+    Pass("what is held, without its holder", 47, held),
+    Pass("attribute or entry to a name", 49, named),
+]
