@@ -66,6 +66,8 @@ TABLE = [
      "a.b = [c, d.e]\na.f = g\nkeep(d.e, g(a.b))\n"),
     ("what is held, without its holder", "a = {'b': c, **d}\nkeep(a['d'], a['b'].f)\n", ["keep"],
      "a = {'b': c, **d}\nkeep(a['d'], c.f)\n"),
+    ("what is held, without its holder", "keep([f(), g][0].x, (a, *b, c)[1], {'d': e}['d'], [h][i])\n", ["keep"],
+     "keep(f().x, (a, *b, c)[1], e, [h][i])\n"),
     # Another one by then, a call made twice, a module's own.
     ("what is held, without its holder",
      "x = a.b\na.b = c\na.d = [f(), *g]\na.d = h\nkeep(a.b(x), a.d, a.d[0], a.d[1])\n", ["keep"],

@@ -7,6 +7,7 @@ thing was another one by then is for the oracle to say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 import libcst as cst
 
@@ -23,13 +24,20 @@ def held(program: Program) -> Sequence[Sequence[Site]]:
     known = dict(_entries(program, stored)) | {
         text: node.value for text, node in stored.items() if "." in text and _is_plain(node.value)
     }
-    return [
-        [
-            Site.putting(node, known[text])
-            for node in _reads(program)
-            if (text := _text(program, node)) in known and program.starts(node) > program.starts(known[text])
-        ]
+    sites = [
+        Site.putting(node, known[text])
+        for node in _reads(program)
+        if (text := _text(program, node)) in known and program.starts(node) > program.starts(known[text])
     ]
+    return [sites, [site for node in program.of(cst.Subscript) for site in _picked(program, node)]]
+
+
+def _picked(program: Program, node: cst.Subscript) -> Iterator[Site]:
+    """`[a, b][0]` is `a`, whatever b is."""
+    match node.slice:
+        case [cst.SubscriptElement(slice=cst.Index(value=index))]:
+            key = _text(program, index)
+            yield from (Site.putting(node, one) for place, one in _elements(program, node.value) if place == key)
 
 
 def _stored(program: Program) -> dict[str, cst.Assign]:
@@ -45,19 +53,18 @@ def _stored(program: Program) -> dict[str, cst.Assign]:
 def _entries(program: Program, stored: Mapping[str, cst.Assign]) -> Iterator[tuple[str, cst.BaseExpression]]:
     """(how it is asked for, the element)."""
     for text, node in stored.items():
-        match node.value:
-            case cst.List(elements=elements) | cst.Tuple(elements=elements):
-                places = ((str(place), one) for place, one in enumerate(elements))
-            case cst.Dict(elements=entries):
-                pairs = [one for one in entries if isinstance(one, cst.DictElement)]
-                places = ((_text(program, one.key), one) for one in pairs)  # type: ignore[misc]
-            case _:
-                continue
-        yield from (
-            (f"{text}[{place}]", one.value)
-            for place, one in places
-            if _is_plain(one.value) and not isinstance(one, cst.StarredElement)
-        )
+        found = ((place, one) for place, one in _elements(program, node.value) if _is_plain(one))
+        yield from ((f"{text}[{place}]", one) for place, one in found)
+
+
+def _elements(program: Program, node: cst.BaseExpression) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """(its place or key, the element), as far as no star hides which place is whose."""
+    match node:
+        case cst.List(elements=elements) | cst.Tuple(elements=elements):
+            plain = takewhile(lambda one: isinstance(one, cst.Element), elements)
+            yield from ((str(place), one.value) for place, one in enumerate(plain))
+        case cst.Dict(elements=entries):
+            yield from ((_text(program, one.key), one.value) for one in entries if isinstance(one, cst.DictElement))
 
 
 def _is_plain(node: cst.BaseExpression) -> bool:
