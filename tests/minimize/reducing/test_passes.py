@@ -74,8 +74,8 @@ TABLE = [
      "x = a.b\na.b = c\na.d = [f(), *g]\na.d = h\nkeep(c(x), a.d, a.d[0], a.d[1])\n"),
     ("attribute or entry to a name", "a = f()\na.b = g()\nkeep(a.b.d(c), a)\n", ["keep"],
      "a = f()\nb = g()\nkeep(b.d(c), a)\n"),
-    ("attribute or entry to a name", "a = {}\na['b'] = g()\na['c'] = h(a['b'])\nkeep(a['b'], a['c'])\n", ["keep"],
-     "b = g()\nc = h(b)\nkeep(b, c)\n"),
+    ("attribute or entry to a name", "a = {}\na['b'] = g()\na['max'] = h(a['b'])\nkeep(a['b'], a['max'])\n", ["keep"],
+     "b = g()\na_max = h(b)\nkeep(b, a_max)\n"),
     ("attribute or entry to a name", "a = f()\na.b = g()\na.d = h(a.b)\nd = 1\nkeep(a.d, a.b.c(b=1), d)\n", ["keep"],
      "b = g()\na_d = h(b)\nd = 1\nkeep(a_d, b.c(b=1), d)\n"),
     # A name would be that method's own.

@@ -6,6 +6,8 @@ thing was another one by then is for the oracle to say.
 
 from __future__ import annotations
 
+import builtins
+import keyword
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
@@ -15,6 +17,7 @@ from tputriage.minimize.reducing.edits import Program, Site, root_of
 from tputriage.minimize.reducing.passes import Pass
 from tputriage.minimize.trees import free_name
 
+NOT_OWN = frozenset({*dir(builtins), *keyword.kwlist})
 Held = cst.Attribute | cst.Subscript
 
 
@@ -22,7 +25,9 @@ def held(program: Program) -> Sequence[Sequence[Site]]:
     """Reads of what stands in a display, or is a name's other name."""
     stored = _stored(program)
     known = dict(_entries(program, stored)) | {
-        text: node.value for text, node in stored.items() if "." in text and _is_plain(node.value)
+        text: node.value
+        for text, node in stored.items()
+        if isinstance(node.targets[0].target, cst.Attribute) and _is_plain(node.value)
     }
     sites = [
         Site.putting(node, known[text])
@@ -88,21 +93,25 @@ def _is_stored(program: Program, node: cst.CSTNode) -> bool:
 
 def named(program: Program) -> Sequence[Sequence[Site]]:
     """`a.b` and `a["b"]` as names of their own: all that one holder has, which then goes, or each alone."""
-    taken = {node.value for node in program.of(cst.Name) if not _is_field(program, node)}
+    taken = {node.value for node in program.of(cst.Name) if not _is_field(program, node)} | NOT_OWN
     holders: dict[str, list[Site]] = {}
-    for text, places in _settable(program).items():
+    stored = _stored(program)
+    for text, places in _settable(program, stored).items():
         wish = _wish(places[0])
         name = cst.Name(free_name(wish, f"{root_of(places[0])}_{wish}", taken=taken))
         taken.add(name.value)
         changes = tuple(change for node in places for change in Site.putting(node, name).changes)
         holders.setdefault(_holder(text), []).append(Site(changes))
-    whole = [gone for holder, sites in holders.items() if (gone := _without(program, holder, sites)) is not None]
+    whole = [
+        site
+        for holder, sites in holders.items()
+        if holder in stored and (site := _without(program, holder, stored[holder], sites)) is not None
+    ]
     return [whole, [site for sites in holders.values() for site in sites]]
 
 
-def _settable(program: Program) -> dict[str, list[Held]]:
+def _settable(program: Program, stored: Mapping[str, cst.Assign]) -> dict[str, list[Held]]:
     """Where each is set once, with a name that says what it is, and read; but not in what the script imports."""
-    stored = _stored(program)
     places: dict[str, list[Held]] = {}
     for node in _all(program):
         places.setdefault(_text(program, node), []).append(node)
@@ -131,14 +140,11 @@ def _holder(text: str) -> str:
     return text.rpartition("[")[0] if text.endswith("]") else text.rpartition(".")[0]
 
 
-def _without(program: Program, holder: str, sites: Sequence[Site]) -> Site | None:
-    """With the line that makes the holder, where nothing else is done with it."""
-    made = _stored(program).get(holder)
+def _without(program: Program, holder: str, made: cst.Assign, sites: Sequence[Site]) -> Site | None:
+    """With the line that makes the holder, where it is a name and nothing else is done with it."""
     changes = [change for site in sites for change in site.changes]
     count = sum(node.value == holder and not _is_field(program, node) for node in program.of(cst.Name))
-    if made is None or not holder.isidentifier() or count != len(changes) + 1:
-        return None
-    return Site((*changes, *Site.removing(made).changes))
+    return Site((*changes, *Site.removing(made).changes)) if count == len(changes) + 1 else None
 
 
 def _is_field(program: Program, node: cst.Name) -> bool:
