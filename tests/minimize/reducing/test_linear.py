@@ -136,6 +136,11 @@ def test_plain_values_are_put_in_but_not_what_a_tensor_decided(watch):
         "        yield sum(list(inner(a)))\nxs = list(outer())\nassert not xs, xs",
         "def f(*xs):\n    return len(xs)\nassert not f(*range(20)), f(*range(20))",
         "def f(*xs):\n    return len(xs)\nn = 20\nr = range(n)\nassert not f(*r), f(*r)",
+        "def f(n):\n    return n\nxs = [f(n) for n in reversed(range(20))]\nassert not xs, xs",
+        "def f(n):\n    return n\nxs = [f(n) + m for n, m in zip(reversed(range(20)), [1, 2])]\nassert not xs, xs",
+        "import itertools\ndef f(a, b):\n    return a + b\n"
+        "xs = [f(a, b) for a, b in itertools.product(range(7), range(7))]\nassert not xs, xs",
+        "def f(a):\n    if a:\n        return 1\nassert f(0), f(0)",
         "def f(a, b, c):\n    if a:\n        if b:\n            return 1\n    if c:\n        return 2\n    return 3\n"
         "assert not f(0, 0, 1), f(0, 0, 1)",
     ],

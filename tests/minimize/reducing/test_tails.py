@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+from contextlib import suppress
 
 import pytest
 
@@ -13,12 +14,19 @@ RETURNING = [
     "if a:\n    if b:\n        return 1\nif c:\n    return 2\nreturn 3",
     "if a:\n    if b:\n        return 1\nelif b:\n    if c:\n        return 2\nseen.append(b)\nreturn 3",
     "try:\n    return 1 / a\nexcept ZeroDivisionError:\n    return b",
+    # What falls off its end gives None.
+    "if a:\n    return 1",
+    "if a:\n    if b:\n        return 1\n    seen.append(2)\nelif c:\n    return 3\nseen.append(4)",
+    "try:\n    if 1 / a:\n        return 1\nexcept ZeroDivisionError:\n    seen.append(b)",
+    "try:\n    seen.append(1 / a)\nexcept ZeroDivisionError:\n    return b\nelse:\n    seen.append(3)",
+    "try:\n    if a:\n        return 1\nfinally:\n    seen.append(2)",
+    "with suppress(ZeroDivisionError):\n    return b / a",
 ]
 
 
 def run(lines, **names):
     """What the lines leave of `result`, and what they noted."""
-    held = {**names, "seen": []}
+    held = {**names, "seen": [], "suppress": suppress}
     exec(compile("\n".join(lines), "lines", "exec"), held)
     return held["result"], held["seen"]
 
@@ -47,7 +55,15 @@ def test_many_ways_out_are_not_written_out():
 
 
 @pytest.mark.parametrize(
-    "body", ["yield 1", "for x in a:\n        return x\n    return 1", "while a:\n        return 1"]
+    "body",
+    [
+        "yield 1",
+        "for x in a:\n        return x\n    return 1",
+        "while a:\n        return 1",
+        "try:\n        return 1\n    except E:\n        pass\n    else:\n        g()",
+        "try:\n        g()\n    finally:\n        return 1",
+        "with suppress(E):\n        return 1\n    return 2",
+    ],
 )
 def test_what_does_not_return_at_an_end_is_left_alone(body):
     assert assigned_tail(ast.parse(f"def f():\n    {body}\n").body[0].body, "result") is None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
 
 from tputriage.minimize.names import name_of
 from tputriage.minimize.reducing.facts import Facts
-from tputriage.minimize.reducing.unrolling import MOST_ROUNDS, items_of
+from tputriage.minimize.reducing.unrolling import items_of
 from tputriage.minimize.trees import Function, position
 
 CALLED = ("__call__", "forward")  # what runs when an object is called
@@ -47,7 +46,7 @@ def _spread(call: ast.Call, facts: Facts) -> tuple[list[ast.expr], dict[str, ast
     positional: list[ast.expr] = []
     for arg in call.args:
         items = items_of(arg.value, facts) if isinstance(arg, ast.Starred) else [arg]
-        if items is None or _is_cut(arg, items, facts):
+        if items is None:
             return None
         positional += items
     named: dict[str, ast.expr] = {}
@@ -60,14 +59,6 @@ def _spread(call: ast.Call, facts: Facts) -> tuple[list[ast.expr], dict[str, ast
             return None
         named |= told
     return positional, named
-
-
-def _is_cut(arg: ast.expr, items: Sequence[ast.expr], facts: Facts) -> bool:
-    """Whether they are only the first ones of a long range."""
-    if not isinstance(arg, ast.Starred) or len(items) <= MOST_ROUNDS:
-        return False
-    told = facts.steady.get(position(arg.value), "") if hasattr(arg.value, "lineno") else ""
-    return "range(" in f"{ast.unparse(arg)} {told}"
 
 
 def _dict_of(node: ast.expr, facts: Facts) -> dict[str, ast.expr] | None:

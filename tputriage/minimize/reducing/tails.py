@@ -6,8 +6,10 @@ import ast
 import copy
 from collections.abc import Sequence
 
+from tputriage.minimize.reducing.renaming import last_name
 from tputriage.minimize.trees import DEFINITIONS, Function, blocks
 
+SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
 MOST_YIELDS = 8
 MOST_BRANCHES = 40  # statements that may come to stand in both branches
 MOST_FORKS = 4  # of these, that return in turn: each doubles what follows it
@@ -48,14 +50,17 @@ def _tail(body: list[ast.stmt], name: str) -> list[ast.stmt] | None:
         rest = body[place + 1 :]
         last = _ended(node, rest, name)
         return None if last is None else [*body[:place], *last]
-    return body
+    return body if _leaves(body) else [*body, _given(name)]
+
+
+def _given(name: str, value: ast.expr | None = None) -> ast.Assign:
+    return ast.Assign([ast.Name(name, ast.Store())], value or ast.Constant(None), lineno=0)
 
 
 def _ended(node: ast.stmt, rest: list[ast.stmt], name: str) -> list[ast.stmt] | None:
     """A statement that returns, and what follows where it did not."""
     if isinstance(node, ast.Return):
-        value = node.value or ast.Constant(None)
-        return [ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)]
+        return [_given(name, node.value)]
     if isinstance(node, ast.If) and len(rest) <= MOST_BRANCHES and sum(map(_has_return, rest)) <= MOST_FORKS:
         first = _tail([*node.body, *([] if _leaves(node.body) else copy.deepcopy(rest))], name)
         second = _tail([*node.orelse, *([] if _leaves(node.orelse) else rest)], name)
@@ -63,14 +68,33 @@ def _ended(node: ast.stmt, rest: list[ast.stmt], name: str) -> list[ast.stmt] | 
             return None
         node.body, node.orelse = first or [ast.Pass()], second
         return [node]
-    if isinstance(node, ast.Try) or (isinstance(node, ast.With) and (not rest or _leaves(node.body))):
-        for block in blocks(node):
-            ended = _tail(block, name)
-            if ended is None or (rest and isinstance(node, ast.Try)):
-                return None
-            block[:] = ended
-        return [node]
+    if isinstance(node, ast.Try):
+        return None if rest else _ended_try(node, name)
+    if isinstance(node, ast.With):
+        return _ended_with(node, rest, name)
     return None
+
+
+def _ended_with(node: ast.With, rest: list[ast.stmt], name: str) -> list[ast.stmt] | None:
+    """What follows a `with` whose end is a `return` is reached only where an error was swallowed on the way."""
+    swallows = any(last_name(item.context_expr) in SWALLOWING for item in node.items)
+    ended = None if rest and (swallows or not _leaves(node.body)) else _tail(node.body, name)
+    if ended is None:
+        return None
+    node.body = ended
+    return [_given(name), node] if swallows else [node]
+
+
+def _ended_try(node: ast.Try, name: str) -> list[ast.stmt] | None:
+    """Nothing follows it. What stands in `else` is not to run after a `return`, and `finally` gives nothing."""
+    if any(map(_has_return, [*node.finalbody, *(node.body if node.orelse else ())])):
+        return None
+    for block in [block for block in blocks(node) if block and block is not node.finalbody]:
+        ended = _tail(block, name)
+        if ended is None:
+            return None
+        block[:] = ended
+    return [node]
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
+import math
 from collections.abc import Mapping, Sequence, Set
 
 from tputriage.minimize.reducing.facts import Facts
@@ -81,7 +82,7 @@ def jumps(body: Sequence[ast.stmt]) -> bool:
 
 
 def items_of(node: ast.expr, facts: Facts) -> list[ast.expr] | None:
-    """What iterating over an expression gives, as expressions; None where nothing tells."""
+    """What iterating over an expression gives, as expressions; None where nothing tells, or there are very many."""
     if isinstance(node, (ast.List, ast.Tuple)):
         return None if any(isinstance(one, ast.Starred) for one in node.elts) else list(node.elts)
     if isinstance(node, ast.Dict):
@@ -123,7 +124,8 @@ def _of_call(node: ast.Call, facts: Facts) -> list[ast.expr] | None:
         case ast.Call(func=ast.Attribute(attr="product"), args=args, keywords=[]):
             columns = [items_of(arg, facts) for arg in args]
             found = [column for column in columns if column is not None]
-            return [_pair(*row) for row in itertools.product(*found)] if len(found) == len(args) else None
+            few = len(found) == len(args) and math.prod(map(len, found)) <= MOST_ROUNDS
+            return [_pair(*row) for row in itertools.product(*found)] if few else None
         case ast.Call(func=ast.Name(id="reversed"), args=[inner]):
             items = items_of(inner, facts)
             return None if items is None else items[::-1]
@@ -204,7 +206,7 @@ def _of_range(args: Sequence[ast.expr], facts: Facts) -> list[ast.expr] | None:
     if not all(text and text.lstrip("-").isdigit() for text in texts):
         return None
     numbers = range(*(int(text) for text in texts if text))
-    return [ast.Constant(number) for number in numbers[: MOST_ROUNDS + 1]]
+    return [ast.Constant(number) for number in numbers] if not numbers[MOST_ROUNDS:] else None
 
 
 def _of_dict(node: ast.expr, kind: str, facts: Facts) -> list[ast.expr] | None:
