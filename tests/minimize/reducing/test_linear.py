@@ -141,6 +141,20 @@ def test_plain_values_are_put_in_but_not_what_a_tensor_decided(watch):
         "import itertools\ndef f(a, b):\n    return a + b\n"
         "xs = [f(a, b) for a, b in itertools.product(range(7), range(7))]\nassert not xs, xs",
         "def f(a):\n    if a:\n        return 1\nassert f(0), f(0)",
+        "def f(x):\n    seen.append(x)\nseen = []\na, b = 1, 2\nxs = [a, b]\na = 3\nfor x in xs:\n    f(x)\n"
+        "assert not seen, seen",
+        *(
+            f"def g(xs):\n    xs.pop()\ndef f(x):\n    seen.append(x)\nseen = []\nxs = [1, 2]\n{change}\n"
+            "for x in xs:\n    f(x)\nassert not seen, seen"
+            for change in (
+                "xs[0] = 3",
+                "del xs[0]",
+                "y = xs.pop()",
+                "xs += [3]",
+                "if seen == []:\n    xs[1] = 5",
+                "g(xs)",
+            )
+        ),
         "def f(a, b, c):\n    if a:\n        if b:\n            return 1\n    if c:\n        return 2\n    return 3\n"
         "assert not f(0, 0, 1), f(0, 0, 1)",
     ],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import itertools
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.renaming import last_name
@@ -174,17 +175,18 @@ class Held(ast.NodeTransformer):
     """A name or attribute by the list that it was last given, elements that are plain."""
 
     def __init__(self) -> None:
-        self._lists: dict[str, ast.expr] = {}
+        self._lists: dict[str, ast.List] = {}
 
     def note(self, node: ast.stmt) -> None:
+        bound, changed = set(map(ast.unparse, _bound(node))), set(map(ast.unparse, _changed(node)))
+        for text, held in list(self._lists.items()):
+            if text in bound | changed or bound & set(map(ast.unparse, held.elts)):
+                del self._lists[text]
         match node:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value):
-                self._lists.pop(ast.unparse(target), None)
                 items = self._items(value)
                 if items:
                     self._lists[ast.unparse(target)] = ast.List(items, ast.Load())
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))) | ast.AugAssign(target=value):
-                self._lists.pop(ast.unparse(value), None)
 
     def _items(self, value: ast.expr) -> list[ast.expr]:
         match value:
@@ -199,6 +201,22 @@ class Held(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return copy.deepcopy(self._lists.get(ast.unparse(node), node))
+
+
+def _bound(node: ast.stmt) -> Iterator[ast.expr]:
+    """Names and attributes that the statement, or one in it, gives another object."""
+    parts = (part for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute)))
+    return (part for part in parts if not isinstance(part.ctx, ast.Load))
+
+
+def _changed(node: ast.stmt) -> Iterator[ast.expr]:
+    """What may hold other elements after it: by a part of it, a method, or in a function that it is given to."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value) | ast.Call(func=ast.Attribute(value=value)):
+                yield value
+            case ast.Call(func=ast.Name(id=name), args=args) if not hasattr(builtins, name):
+                yield from args
 
 
 def _of_range(args: Sequence[ast.expr], facts: Facts) -> list[ast.expr] | None:
