@@ -18,6 +18,7 @@ from tests.issues.values import (
     a_ready_repro,
 )
 from tputriage.issues.marker import END, read_mark, section_of
+from tputriage.issues.policy import Policy
 from tputriage.issues.text import BODY_LIMIT, TITLE_LIMIT, draft_issue
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -73,6 +74,15 @@ def test_the_body_has_its_parts_in_the_readers_order():
     places = [body.index(part) for part in parts]
     assert places == sorted(places)
     assert body.startswith("<!-- tputriage ")
+
+
+def test_a_setting_is_told_as_one_makes_it_and_those_that_end_alike_share_a_row():
+    knobs = {"no-compile": "fails alike", "checks": "fails alike", "blocking": "passes"}
+    dossier = replace(a_ready_dossier(), verdict=replace(a_ready_dossier().verdict, knobs=knobs))
+    how = {"no-compile": "TORCH_COMPILE_DISABLE=1", "blocking": "x.y(`|`)"}
+    _, body = draft_issue(dossier, Policy(settings=how))
+    assert "| `with TORCH_COMPILE_DISABLE=1, checks` | fails alike |" in body
+    assert "| ``with x.y(`\\|`)`` | passes |" in body
 
 
 def test_parametrized_variants_are_folded():

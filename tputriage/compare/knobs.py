@@ -31,6 +31,12 @@ class Knob:
     env: Mapping[str, str]
     meaning: str  # half a sentence: what it says that the failure is gone with this setting
     bears_on: frozenset[Kind] = ANY  # the kinds of failure that it can make go away
+    call: str = ""  # how a person makes it, where the library has no variable
+
+    @property
+    def how(self) -> str:
+        """What to set, or to call, without tputriage."""
+        return self.call or ", ".join(f"{name}={value}" for name, value in self.env.items())
 
 
 KNOBS = (
@@ -41,12 +47,14 @@ KNOBS = (
         {"TPUTRIAGE_MATMUL_PRECISION": "highest"},
         "it is the lower float32 matmul precision, torch_tpu's default",
         frozenset({Kind.NUMERIC}),
+        'torch.set_float32_matmul_precision("highest")',
     ),
     Knob(
         "cpu-fallback",
         {"TPUTRIAGE_CPU_FALLBACK": "1"},
         "it is an operator without a TPU kernel",
         frozenset(Kind),
+        "torch_tpu._internal.execution_mode.enable_cpu_fallback = True",
     ),
     Knob("no-compile", NO_COMPILE, "it needs torch.compile"),
     Knob("debug-checks", {"TORCH_TPU_ENABLE_DEBUG_CHECKS": "1"}, "the debug checks change the program"),

@@ -35,6 +35,7 @@ class Policy:
     reliability: float = 0.5  # share of fresh processes in which a repro must fail
     fixed_runs: int = 3  # passing runs on each place before a fix is believed
     versions: Mapping[str, str] = field(default_factory=dict)  # installed now
+    settings: Mapping[str, str] = field(default_factory=dict)  # name of a setting that was tried -> how to make it
     templates: Path | None = None
     cleaner: Cleaner = field(default_factory=Cleaner)
 

@@ -194,7 +194,7 @@ def _matrix(facts: _Facts) -> Iterable[tuple[str, str]]:
     settings: dict[str, list[str]] = {}  # those with the same outcome share a row
     for name, outcome in (verdict.knobs if verdict else {}).items():
         if name not in seen:
-            settings.setdefault(outcome, []).append(name)
+            settings.setdefault(outcome, []).append(facts.policy.settings.get(name, name))
     seen |= {f"with {', '.join(names)}": outcome for outcome, names in settings.items()}
     seen |= {f"repro on {target}": outcome for target, outcome in (repro.targets if repro else {}).items()}
     return seen.items()

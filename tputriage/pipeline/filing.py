@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from rich.console import RenderableType
 
+from tputriage.compare.knobs import KNOBS
 from tputriage.config import Settings
 from tputriage.console import Done, confirm, plural, progress, stoppable, table, tell
 from tputriage.issues.apply import Filer, Result, apply_each
@@ -76,6 +77,7 @@ def policy_for(settings: Settings, *, allow_emulator: bool, close_fixed: bool) -
         distinct=frozenset(settings.distinct),
         emulators=frozenset(emulators(settings)),
         versions=installed_versions(),
+        settings={knob.name: knob.how for knob in KNOBS},
         templates=Path(settings.templates) if settings.templates else None,
         cleaner=cleaner_for(os.environ, user=_user(), host=platform.node(), home=str(Path.home())),
     )
