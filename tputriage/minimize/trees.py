@@ -16,6 +16,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 HIDDEN = (ast.Lambda, *COMPREHENSIONS)  # expressions that bind names of their own
+NOWHERE: Position = (0, 0, 0, 0)
 MOST_SWEEPS = 50
 DEPTH = 10_000  # frames, few enough for the compiler, which shares the limit, on a stack of 8 MiB
 
@@ -47,14 +48,15 @@ def is_argument(node: ast.AST) -> bool:
 
 
 def position(node: ast.expr | ast.stmt) -> Position:
+    """NOWHERE for one that was made and not read, though it may have been given a line."""
+    if not hasattr(node, "col_offset"):
+        return NOWHERE
     return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
 def holds(node: ast.stmt, place: Position) -> bool:
-    if not hasattr(node, "lineno"):  # made, not read
-        return False
     line, column, end_line, end_column = position(node)
-    return (line, column) <= place[:2] and place[2:] <= (end_line, end_column)
+    return position(node) != NOWHERE and (line, column) <= place[:2] and place[2:] <= (end_line, end_column)
 
 
 def first_line(node: Definition) -> int:

@@ -141,6 +141,52 @@ def test_plain_values_are_put_in_but_not_what_a_tensor_decided(watch):
         "import itertools\ndef f(a, b):\n    return a + b\n"
         "xs = [f(a, b) for a, b in itertools.product(range(7), range(7))]\nassert not xs, xs",
         "def f(a):\n    if a:\n        return 1\nassert f(0), f(0)",
+        # Lines that were made have no place, which what is watched could be asked for.
+        "def f(i):\n    seen.append(i)\ndef k(q):\n    if q:\n        return 3\n    return 4\ndef g(n):\n"
+        "    for i in range(n):\n        f(i)\nseen = []\ng(k(0))\ng(k(1))\nassert not seen, seen",
+        "def k(q):\n    if q:\n        return {'a': 1}\n    return {'a': 2}\ndef h(a):\n    seen.append(a)\n"
+        "def g(d):\n    for _, v in d.items():\n        h(v)\n    h(**d)\nseen = []\ng(k(0))\ng(k(1))\n"
+        "assert not seen, seen",
+        "class Timer:\n    def __enter__(self):\n        self.a = 1\n        return self\n"
+        "    def __exit__(self, *told):\n        self.b = 2\ndef f(x):\n    with Timer():\n        return x * 2\n"
+        "y = f(3)\nassert not y, y",
+        "def f(y):\n    seen.append(y)\nseen = []\na, b = 1, 2\nx = [a, b]\n"
+        "for y in [x + 1 for x in (a, b)]:\n    f(y)\n    if y > 1:\n        break\nassert not seen, seen",
+        "def f(y):\n    seen.append(y)\nseen = []\nfor i in range(0, 3, True):\n    f(i)\nassert not seen, seen",
+        "class A:\n    def __init__(self, a):\n        self.x = 1\n        if not a:\n            return\n"
+        "        self.y = 2\nfound = [A(0).x, A(1).x, A(1).y]\nassert not found, found",
+        # What a loop's name is left with, and rounds that are not independent of each other.
+        "def f(x):\n    seen.append(x)\nseen = []\nfor x in (1, 2):\n    f(x)\nf(x)\nassert not seen, seen",
+        "def f(x):\n    seen.append(x)\nseen = []\na, b = 1, 2\nfor x in (a, b):\n    b = 9\n    f(x)\n"
+        "assert not seen, seen",
+        "def f(x):\n    seen.append(x)\nseen = []\na, b = 1, 2\nfor x in (a, b):\n    a, b = b, a\n    f(x)\n"
+        "assert not seen, seen",
+        "def g(x):\n    seen.append(x)\n    return x\nseen = []\n"
+        "found = next(g(x) for x in (1, 2)), any(g(x) for x in (3, 4))\nassert not seen, (seen, found)",
+        *(
+            f"import random\nfrom contextlib import contextmanager\n"
+            f"def f(x):\n    seen.append(x)\ndef g(ys):\n    ys.reverse()\ndef h():\n    xs.pop()\n"
+            f"class O:\n    pass\nseen = []\na, b, c = 1, 2, 3\nxs, n = None, 0\n"
+            f"@contextmanager\ndef cm(y):\n    yield y\n"
+            f"xs = [a, b]\n{change}\nfor x in xs:\n    f(x)\nassert not seen, seen"
+            for change in (
+                "with cm([c]) as xs:\n    for x in xs:\n        f(x)",
+                "for xs in ([c], [b]):\n    for x in xs:\n        f(x)\n    if n:\n        break",
+                "while n < 2:\n    n += 1\n    for x in xs:\n        f(x)\n    xs = [c]",
+                "if n:\n    xs = [b]\nelse:\n    for x in xs:\n        f(x)",
+                "try:\n    xs = [b]\n    1 / 0\nexcept ZeroDivisionError:\n    for x in xs:\n        f(x)",
+                "random.Random(1).shuffle(xs)",
+                "g(ys=xs)",
+                "ys = xs\nys.append(c)",
+                "o = O()\no.xs = xs\no.xs.append(c)",
+                "o = O()\no.xs = [a]\np = O()\np.xs = [c]\no = p\nfor x in o.xs:\n    f(x)",
+                "o = O()\no.xs = [a]\nsetattr(o, 'xs', [c])\nfor x in o.xs:\n    f(x)",
+                "[h() for _ in range(n + 1)]",
+                "xs[0], xs[1] = xs[1], xs[0]",
+                "for x in xs:\n    f(x)\n    xs[1] = 5",
+                "for x in list(xs):\n    f(x)\n    xs.remove(x)",
+            )
+        ),
         "def f(x):\n    seen.append(x)\nseen = []\na, b = 1, 2\nxs = [a, b]\na = 3\nfor x in xs:\n    f(x)\n"
         "assert not seen, seen",
         *(

@@ -21,14 +21,27 @@ RETURNING = [
     "try:\n    seen.append(1 / a)\nexcept ZeroDivisionError:\n    return b\nelse:\n    seen.append(3)",
     "try:\n    if a:\n        return 1\nfinally:\n    seen.append(2)",
     "with suppress(ZeroDivisionError):\n    return b / a",
+    "with quiet:\n    return b / a",
 ]
 
 
 def run(lines, **names):
     """What the lines leave of `result`, and what they noted."""
-    held = {**names, "seen": [], "suppress": suppress}
+    held = {**names, "seen": [], "suppress": suppress, "quiet": suppress(ZeroDivisionError)}
     exec(compile("\n".join(lines), "lines", "exec"), held)
     return held["result"], held["seen"]
+
+
+@pytest.mark.parametrize("body", RETURNING)
+def test_where_nobody_asks_what_it_gives_the_same_is_done(body):
+    function = ast.parse(f"def f(a, b, c):\n    {body.replace(chr(10), chr(10) + '    ')}\n").body[0]
+    call = [ast.unparse(function), "f(a, b, c)", "result = None"]
+    lines, result = assigned_tail(function.body, "")
+    written_out = [*map(ast.unparse, map(ast.fix_missing_locations, lines)), "result = None"]
+    assert isinstance(result, ast.Constant)
+    for values in itertools.product([0, 1], repeat=3):
+        names = dict(zip("abc", values, strict=True))
+        assert run(written_out, **names) == run(call, **names)
 
 
 @pytest.mark.parametrize("body", RETURNING)

@@ -96,7 +96,7 @@ def _object_manager(line: Writer, node: ast.With, stack: Stack) -> list[ast.stmt
 def _left(line: Writer, node: ast.With, leave: Function, manager: ast.expr) -> list[ast.stmt] | None:
     """The body and what `__exit__` does then; it is told of an exception where it asks and one may pass by it."""
     told = {part.arg for part in leave.args.args[1:]} & reads(*leave.body)
-    fails = any(hasattr(one, "lineno") and holds(one, level.at) for level in line.facts.frames for one in node.body)
+    fails = any(holds(one, level.at) for level in line.facts.frames for one in node.body)
     error, body = line.free("error"), list(node.body)
     arguments: list[ast.expr] = [NOTHING, NOTHING, NOTHING]
     if told and not fails:
@@ -105,7 +105,7 @@ def _left(line: Writer, node: ast.With, leave: Function, manager: ast.expr) -> l
         body = [assignment(error, NOTHING), ast.Try(body, [handler], [], [])]
         arguments = [ast.parse(f"{error} and type({error})", mode="eval").body, ast.Name(error, ast.Load()), NOTHING]
     bound = line.bound(leave, _asked(manager, "__exit__", *arguments))
-    tail = None if bound is None else assigned_tail(bound[1], line.free("left"))
+    tail = None if bound is None else assigned_tail(bound[1], "")
     return None if bound is None or tail is None else [*body, *bound[0], *tail[0]]
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from tputriage.minimize.reducing.calling import arguments, asks_again
 from tputriage.minimize.reducing.contexts import collected, context, generated
 from tputriage.minimize.reducing.facts import Facts
+from tputriage.minimize.reducing.lists import Lists
 from tputriage.minimize.reducing.objects import Classes, Kept, is_base_constructor, stored, wished_name, with_empty
 from tputriage.minimize.reducing.renaming import (
     Folded,
@@ -32,7 +33,7 @@ from tputriage.minimize.reducing.renaming import (
     super_named,
 )
 from tputriage.minimize.reducing.tails import assigned_tail, yields
-from tputriage.minimize.reducing.unrolling import LOOPS, Held, Rounds, loops_all_out, loops_out
+from tputriage.minimize.reducing.unrolling import LOOPS, Rounds, loops_all_out, loops_out, settle
 from tputriage.minimize.reducing.unrun import prune
 from tputriage.minimize.trees import (
     DEFINITIONS,
@@ -79,6 +80,7 @@ def _linear(source: str, facts: Facts, kept: Kept | None, choose: bool) -> tuple
     if line.made > MOST_STATEMENTS:
         return None, False
     tree.body = body
+    settle(tree)
     tree = Folded().visit(Named().visit(tree))
     if classes is None:
         text = ast.unparse(ast.fix_missing_locations(tree))
@@ -101,7 +103,7 @@ class _Line:
     lambdas: dict[str, ast.Lambda] = field(init=False)  # by the name that holds them
     imported: set[str] = field(init=False)
     rounds: Rounds = field(init=False)
-    held: Held = field(init=False)  # what lists hold
+    lists: Lists = field(init=False)
     made: int = 0
     loops: int = 0  # around the statement at hand
 
@@ -113,7 +115,7 @@ class _Line:
         plain = [node for node in self.tree.body if not isinstance(node, DEFINITIONS)]
         self.taken = reads(*plain) | binds(*self.tree.body)
         self.lambdas = {}
-        self.rounds, self.held = Rounds(self.facts, {node.name for node in classes}), Held()
+        self.rounds, self.lists = Rounds(self.facts, {node.name for node in classes}), Lists(self.tree)
         self.imported = imported(self.tree)
 
     def block(self, body: Sequence[ast.stmt], stack: tuple[Function, ...]) -> list[ast.stmt]:
@@ -128,7 +130,10 @@ class _Line:
             return written_out
         self.loops += isinstance(node, LOOPS)
         for part in blocks(node):
+            self.lists.forget(node)
+            held = dict(self.lists.held)
             part[:] = self.block(part, stack)
+            self.lists.held = held  # of a block that may not have run, or not to its end
         self.loops -= isinstance(node, LOOPS)
         if isinstance(node, ast.While):
             return [node]
@@ -137,8 +142,9 @@ class _Line:
     def written_out(self, node: ast.stmt, stack: tuple[Function, ...]) -> list[ast.stmt] | None:
         """A loop's rounds, a context manager's lines around those it holds; None for any other statement."""
         if isinstance(node, ast.For):
-            node.iter = self.held.visit(node.iter)
-            rounds = loops_out(node, self.facts)
+            loop = copy.copy(node)
+            loop.iter = self.lists.of(node.iter, node.body)
+            rounds = loops_out(loop, self.facts)
             return generated(self, node, stack) if rounds is None else self.block(rounds, stack)
         if isinstance(node, ast.With):
             return context(self, node, stack)
@@ -150,7 +156,7 @@ class _Line:
     def calls_out(self, node: ast.stmt, stack: tuple[Function, ...]) -> list[ast.stmt]:
         """The statement after the bodies of what it calls."""
         before = self.expanded(node, stack)
-        self.held.note(node)
+        self.lists.note(node)
         if isinstance(node, ast.Expr) and isinstance(node.value, SIMPLE):
             return before
         return [*before, node]
@@ -172,8 +178,7 @@ class _Line:
 
     def called(self, asked: ast.Call | ast.Attribute) -> Function | None:
         """The script's function that a call came to; none where a library's was called, that called it in turn."""
-        place = position(asked) if hasattr(asked, "lineno") else (0, 0, 0, 0)
-        function = self.defs.get(self.facts.calls.get(place, 0)) or self.generator_of(asked)
+        function = self.defs.get(self.facts.calls.get(position(asked), 0)) or self.generator_of(asked)
         if (
             function is None
             or _is_special(function, asked)
@@ -205,7 +210,7 @@ class _Line:
             func = ast.Attribute(ast.Name(name, ast.Load()), "__init__", ast.Load())
             given = ast.copy_location(ast.Call(func, call.args, call.keywords), call)
             bound = self.bound(init, given)
-            tail = None if bound is None else assigned_tail(bound[1], name)
+            tail = None if bound is None else assigned_tail(bound[1], "")
             if bound is None or tail is None:
                 self.classes.kept.closed.add(kind.name)
                 return None

@@ -9,7 +9,11 @@ from collections.abc import Sequence
 from tputriage.minimize.reducing.renaming import last_name
 from tputriage.minimize.trees import DEFINITIONS, Function, blocks
 
-SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
+# Managers that let every error pass. Any other may swallow one, and what the function gives then is None.
+HARMLESS = frozenset(
+    {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast", "device", "open", "nullcontext",
+     "catch_warnings", "TemporaryDirectory", "NamedTemporaryFile"}
+)  # fmt: skip
 MOST_YIELDS = 8
 MOST_BRANCHES = 40  # statements that may come to stand in both branches
 MOST_FORKS = 4  # of these, that return in turn: each doubles what follows it
@@ -18,7 +22,8 @@ MOST_FORKS = 4  # of these, that return in turn: each doubles what follows it
 def assigned_tail(body: Sequence[ast.stmt], name: str) -> tuple[list[ast.stmt], ast.expr] | None:
     """(the lines, what the call gave); None where a `return` or `yield` is not at an end.
 
-    Where the one return is the last line, its expression is the result, and no name is needed.
+    Where the one return is the last line, its expression is the result, and no name is needed. A `name` of "" is for
+    a call of which nobody asks what it gave.
     """
     parts = [part for node in body for part in _own(node)]
     if any(isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)) for part in parts):
@@ -29,7 +34,7 @@ def assigned_tail(body: Sequence[ast.stmt], name: str) -> tuple[list[ast.stmt], 
     if len(returns) == 1 and body[-1] is returns[0]:
         return list(body[:-1]), returns[0].value or ast.Constant(None)
     lines = _tail(list(body), name)
-    return None if lines is None else (lines, ast.Name(name, ast.Load()))
+    return None if lines is None else (lines, ast.Name(name, ast.Load()) if name else ast.Constant(None))
 
 
 def _own(node: ast.AST) -> list[ast.AST]:
@@ -50,17 +55,20 @@ def _tail(body: list[ast.stmt], name: str) -> list[ast.stmt] | None:
         rest = body[place + 1 :]
         last = _ended(node, rest, name)
         return None if last is None else [*body[:place], *last]
-    return body if _leaves(body) else [*body, _given(name)]
+    return body if _leaves(body) else [*body, *_given(name)]
 
 
-def _given(name: str, value: ast.expr | None = None) -> ast.Assign:
-    return ast.Assign([ast.Name(name, ast.Store())], value or ast.Constant(None), lineno=0)
+def _given(name: str, value: ast.expr | None = None) -> list[ast.stmt]:
+    """That the call gave the value; where nobody asks, that it was made."""
+    if not name:
+        return [] if value is None else [ast.Expr(value)]
+    return [ast.Assign([ast.Name(name, ast.Store())], value or ast.Constant(None), lineno=0)]
 
 
 def _ended(node: ast.stmt, rest: list[ast.stmt], name: str) -> list[ast.stmt] | None:
     """A statement that returns, and what follows where it did not."""
     if isinstance(node, ast.Return):
-        return [_given(name, node.value)]
+        return _given(name, node.value)
     if isinstance(node, ast.If) and len(rest) <= MOST_BRANCHES and sum(map(_has_return, rest)) <= MOST_FORKS:
         first = _tail([*node.body, *([] if _leaves(node.body) else copy.deepcopy(rest))], name)
         second = _tail([*node.orelse, *([] if _leaves(node.orelse) else rest)], name)
@@ -77,12 +85,12 @@ def _ended(node: ast.stmt, rest: list[ast.stmt], name: str) -> list[ast.stmt] | 
 
 def _ended_with(node: ast.With, rest: list[ast.stmt], name: str) -> list[ast.stmt] | None:
     """What follows a `with` whose end is a `return` is reached only where an error was swallowed on the way."""
-    swallows = any(last_name(item.context_expr) in SWALLOWING for item in node.items)
+    swallows = not all(last_name(item.context_expr) in HARMLESS for item in node.items)
     ended = None if rest and (swallows or not _leaves(node.body)) else _tail(node.body, name)
     if ended is None:
         return None
-    node.body = ended
-    return [_given(name), node] if swallows else [node]
+    node.body = ended or [ast.Pass()]
+    return [*_given(name), node] if swallows else [node]
 
 
 def _ended_try(node: ast.Try, name: str) -> list[ast.stmt] | None:
@@ -93,7 +101,7 @@ def _ended_try(node: ast.Try, name: str) -> list[ast.stmt] | None:
         ended = _tail(block, name)
         if ended is None:
             return None
-        block[:] = ended
+        block[:] = ended or [ast.Pass()]
     return [node]
 
 

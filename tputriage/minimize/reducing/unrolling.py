@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 from tputriage.minimize.reducing.facts import Facts
+from tputriage.minimize.reducing.lists import PLAIN
 from tputriage.minimize.reducing.renaming import last_name
-from tputriage.minimize.trees import DEFINITIONS, binds, inner_reads, position
+from tputriage.minimize.trees import DEFINITIONS, binds, blocks, inner_reads, position, reads
 
 MOST_ROUNDS = 8
 FEW_ROUNDS = 2
-PLAIN = (ast.Name, ast.Constant, ast.Attribute)
+ENDING_EARLY = frozenset({"next", "any", "all", "iter"})  # they may not ask for every value
+PUT_IN = (ast.Constant, ast.Name, ast.Subscript)  # items that stand in the lines themselves
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
@@ -24,8 +25,29 @@ def loops_out(loop: ast.For, facts: Facts) -> list[ast.stmt] | None:
     items = items_of(loop.iter, facts)
     if items is None or len(items) > MOST_ROUNDS or jumps(loop.body) or _only_counts(loop, items):
         return None
+    if reads(*map(ast.Expr, [loop.iter, *items])) & _given_anew(loop.body):
+        return None  # a later round would go through another object than the loop does
     rounds = [line for item in items for line in _round(loop, item)]
-    return [*rounds, *loop.orelse]
+    return [*rounds, *(_last(loop.target, items[-1]) if items else ()), *loop.orelse]
+
+
+class _Last(ast.Assign):
+    """What a loop's name is left with: of use only where it is read behind the loop."""
+
+
+def _last(target: ast.expr, item: ast.expr) -> list[ast.stmt]:
+    names = _matched(target, item) or {}
+    plain = {name: value for name, value in names.items() if isinstance(value, PUT_IN)}
+    return [_Last([ast.Name(name, ast.Store())], copy.deepcopy(value), lineno=0) for name, value in plain.items()]
+
+
+def settle(tree: ast.Module) -> None:
+    """In place: what loops leave behind goes where nothing reads it, and else is a line like any other."""
+    read = reads(tree)
+    for block in [block for node in ast.walk(tree) for block in blocks(node)]:
+        kept = [node for node in block if not isinstance(node, _Last) or binds(node) & read]
+        lines = [ast.Assign(node.targets, node.value, lineno=0) if isinstance(node, _Last) else node for node in kept]
+        block[:] = lines or ([ast.Pass()] if block else [])
 
 
 def loops_all_out(body: list[ast.stmt], facts: Facts) -> list[ast.stmt]:
@@ -50,10 +72,17 @@ def _round(loop: ast.For, item: ast.expr) -> list[ast.stmt]:
     body = copy.deepcopy(loop.body)
     if names is None or names.keys() & binds(*body):
         return [ast.Assign([copy.deepcopy(loop.target)], copy.deepcopy(item), lineno=0), *body]
-    plain = {name: value for name, value in names.items() if isinstance(value, (ast.Constant, ast.Name, ast.Subscript))}
+    plain = {name: value for name, value in names.items() if isinstance(value, PUT_IN)}
     lines = [ast.Assign([ast.Name(name, ast.Store())], value, lineno=0) for name, value in names.items()]
     kept = [line for line, name in zip(lines, names, strict=True) if name not in plain or inner_reads(body, name)]
     return [*kept, *(_Putting(plain).visit(node) for node in body)]
+
+
+def _given_anew(body: Sequence[ast.stmt]) -> set[str]:
+    """Names that the lines bind, or a part of which they set: `x`, and `xs` of `xs[0] = 1`."""
+    parts = [part for line in body for part in ast.walk(line)]
+    set_there = [part for part in parts if isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load)]
+    return binds(*body) | {name for part in set_there for name in reads(ast.Expr(part.value))}
 
 
 def _matched(target: ast.expr, item: ast.expr) -> dict[str, ast.expr] | None:
@@ -92,7 +121,7 @@ def items_of(node: ast.expr, facts: Facts) -> list[ast.expr] | None:
         found = _of_call(node, facts)
         if found is not None:
             return found
-    text = facts.steady.get(position(node)) if hasattr(node, "lineno") else None
+    text = facts.steady.get(position(node))
     value = ast.parse(text, mode="eval").body if text else None
     if isinstance(value, (ast.List, ast.Tuple)) and not _is_literal(value):
         return _by_place(node, len(value.elts))
@@ -150,7 +179,8 @@ class Rounds(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+        ends_early = isinstance(node.func, ast.Name) and node.func.id in ENDING_EARLY
+        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp) and not ends_early:
             node.args = [self._written_out(node.args[0]) or node.args[0]]
         return node
 
@@ -168,62 +198,15 @@ class Rounds(ast.NodeTransformer):
         return ast.List([_Putting(names or {}).visit(copy.deepcopy(node.elt)) for names in found], ast.Load())
 
     def _is_own(self, call: ast.Call) -> bool:
-        return last_name(call.func) in self._own or (hasattr(call, "lineno") and position(call) in self._facts.calls)
-
-
-class Held(ast.NodeTransformer):
-    """A name or attribute by the list that it was last given, elements that are plain."""
-
-    def __init__(self) -> None:
-        self._lists: dict[str, ast.List] = {}
-
-    def note(self, node: ast.stmt) -> None:
-        bound, changed = set(map(ast.unparse, _bound(node))), set(map(ast.unparse, _changed(node)))
-        for text, held in list(self._lists.items()):
-            if text in bound | changed or bound & set(map(ast.unparse, held.elts)):
-                del self._lists[text]
-        match node:
-            case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value):
-                items = self._items(value)
-                if items:
-                    self._lists[ast.unparse(target)] = ast.List(items, ast.Load())
-
-    def _items(self, value: ast.expr) -> list[ast.expr]:
-        match value:
-            case ast.Call(func=ast.Name(id="list" | "tuple"), args=[inner], keywords=[]):
-                return self._items(self.visit(copy.deepcopy(inner)))
-            case ast.List(elts=items) | ast.Tuple(elts=items):
-                return items if all(isinstance(item, PLAIN) for item in items) else []
-        return []
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return copy.deepcopy(self._lists.get(node.id, node))
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return copy.deepcopy(self._lists.get(ast.unparse(node), node))
-
-
-def _bound(node: ast.stmt) -> Iterator[ast.expr]:
-    """Names and attributes that the statement, or one in it, gives another object."""
-    parts = (part for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute)))
-    return (part for part in parts if not isinstance(part.ctx, ast.Load))
-
-
-def _changed(node: ast.stmt) -> Iterator[ast.expr]:
-    """What may hold other elements after it: by a part of it, a method, or in a function that it is given to."""
-    for part in ast.walk(node):
-        match part:
-            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value) | ast.Call(func=ast.Attribute(value=value)):
-                yield value
-            case ast.Call(func=ast.Name(id=name), args=args) if not hasattr(builtins, name):
-                yield from args
+        return last_name(call.func) in self._own or position(call) in self._facts.calls
 
 
 def _of_range(args: Sequence[ast.expr], facts: Facts) -> list[ast.expr] | None:
     texts = [facts.steady.get(position(arg)) if not isinstance(arg, ast.Constant) else repr(arg.value) for arg in args]
-    if not all(text and text.lstrip("-").isdigit() for text in texts):
+    given = [int(text) for text in texts if text and text.removeprefix("-").isdecimal()]
+    if len(given) != len(args) or not 1 <= len(given) <= 3 or given[2:] == [0]:  # what `range` would refuse
         return None
-    numbers = range(*(int(text) for text in texts if text))
+    numbers = range(*given)
     return [ast.Constant(number) for number in numbers] if not numbers[MOST_ROUNDS:] else None
 
 
