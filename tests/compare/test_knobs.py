@@ -14,7 +14,6 @@ def test_each_knob_is_named_once_and_says_what_it_means(knob):
     assert sum(other.name == knob.name for other in KNOBS) == 1
     assert knob.env
     assert knob.meaning.startswith(("it ", "the "))
-    assert knob.how
     assert "TPUTRIAGE" not in knob.how  # a maintainer has no worker of ours to read it
 
 

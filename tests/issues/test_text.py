@@ -81,7 +81,7 @@ def test_a_setting_is_told_as_one_makes_it_and_those_that_end_alike_share_a_row(
     dossier = replace(a_ready_dossier(), verdict=replace(a_ready_dossier().verdict, knobs=knobs))
     how = {"no-compile": "TORCH_COMPILE_DISABLE=1", "blocking": "x.y(`|`)"}
     _, body = draft_issue(dossier, Policy(settings=how))
-    assert "| `with TORCH_COMPILE_DISABLE=1, checks` | fails alike |" in body
+    assert "| `with TORCH_COMPILE_DISABLE=1, or checks` | fails alike |" in body
     assert "| ``with x.y(`\\|`)`` | passes |" in body
 
 

@@ -1,8 +1,14 @@
 """Scripts that show a wrong result: both sides on the same inputs, made on CPU."""
 
+import pytest
+
+from tputriage.config import Settings
 from tputriage.minimize.arguments import Call, Fill, Tensor, View
 from tputriage.minimize.departures import Departure, checks_of, compare_calls, script_of
+from tputriage.minimize.saying import run_script
+from tputriage.targets.catalogue import find_target
 from tputriage.targets.seam import Answer, Ended, Target
+from tputriage.targets.worker import Worker
 
 X = Tensor(1, (2, 2), "float32", fill=Fill.VALUES, values=(1.0, 2.0, 3.0, 4.0))
 
@@ -58,6 +64,7 @@ def test_an_error_in_other_words_is_compared_with_cpus():
         "        torch.f(x.to(device))",
         "    except Exception as error:",
         "        return error",
+        '    raise SystemExit("nothing was raised")',
         "",
         "",
         'actual, expected = raised(device), raised("cpu")',
@@ -65,9 +72,31 @@ def test_an_error_in_other_words_is_compared_with_cpus():
     ]
 
 
+@pytest.fixture(scope="module")
+def cpu():
+    with Worker(find_target("cpu", Settings())) as worker:
+        yield worker
+
+
+RAISING = """
+def f(x):
+    if x.device.type != SILENT:
+        raise (ValueError if x.is_meta else TypeError)(x.device.type)
+"""
+
+
+@pytest.mark.parametrize("kind", ["exception", "message"])
+@pytest.mark.parametrize(("silent", "ends"), [("meta", "SystemExit"), ("cpu", "SystemExit"), ("", "AssertionError")])
+def test_a_side_that_raises_nothing_ends_otherwise_than_errors_that_differ(cpu, kind, silent, ends):
+    source = script(kind, Call("torch.f", (X,), {}), detail="").replace('raised("cpu")', 'raised("meta")')
+    source = RAISING.replace("SILENT", repr(silent)) + source.replace("torch.f(", "f(")
+    assert run_script(source, cpu, 60.0).failure.exception == ends
+
+
 def test_of_errors_the_types_are_compared_and_views_lie_in_one_tensor_on_each_side():
     y = Tensor(2, (7,), "float32", view=View(Tensor(1, (8,), "float32"), "[1:]"))
     lines = body("exception", Call("torch.f", (y, 2), {}), detail="IndexError").splitlines()
+    assert lines[:3] == ["x = torch.ones(8)", "", ""]
     at = lines.index("def raised(device):")
     assert lines[at + 1 : at + 5] == [
         "    x_there = x.to(device)",

@@ -51,15 +51,20 @@ def test_a_layout_that_decides_is_kept():
     assert questions <= 15
 
 
-@pytest.mark.parametrize("values_matter", [False, True])
-def test_where_no_value_matters_a_tensor_is_made_in_its_layout(values_matter):
+# What the script must not say, how its two tensors are made then, after how many questions
+@pytest.mark.parametrize(
+    ("matters", "fill", "count"), [("ZZ", Fill.EMPTY, 3), ("nan", Fill.ONES, 2), ("torch.empty", Fill.ONES, 3)]
+)
+def test_where_no_value_matters_a_tensor_is_made_in_its_layout(matters, fill, count):
+    asked = []
+    shrink = Shrink(
+        lambda call: script_of(call, "tpu"), lambda source: not asked.append(source) and matters not in source
+    )
     x = Tensor(1, (2, 2, 2, 2), "float32", layout=Layout(Way.PERMUTED, (0, 2, 3, 1)))
-    shrink = Shrink(lambda call: script_of(call, "tpu"), lambda source: not values_matter or "empty" not in source)
-    plain = Tensor(2, (2, 2), "float32", layout=Layout(Way.PERMUTED, (1, 0)))
-    assert shrink.consider(Call("torch.f", (x, plain), {}))
+    assert shrink.consider(Call("torch.f", (x, Tensor(2, (2, 2), "float32", layout=Layout(Way.PERMUTED, (1, 0)))), {}))
     make_in_layout(shrink)
-    fills = [tensor.fill for tensor in shrink.best.tensors]
-    assert fills == [Fill.ONES if values_matter else Fill.EMPTY, Fill.ONES]
+    assert [tensor.fill for tensor in shrink.best.tensors] == [fill, Fill.ONES]
+    assert len(asked) == count
 
 
 def test_dimensions_go_as_long_as_the_order_in_memory_decides():

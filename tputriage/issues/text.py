@@ -195,7 +195,7 @@ def _matrix(facts: _Facts) -> Iterable[tuple[str, str]]:
     for name, outcome in (verdict.knobs if verdict else {}).items():
         if name not in seen:
             settings.setdefault(outcome, []).append(facts.policy.settings.get(name, name))
-    seen |= {f"with {', '.join(names)}": outcome for outcome, names in settings.items()}
+    seen |= {f"with {', or '.join(names)}": outcome for outcome, names in settings.items()}
     seen |= {f"repro on {target}": outcome for target, outcome in (repro.targets if repro else {}).items()}
     return seen.items()
 

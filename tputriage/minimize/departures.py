@@ -100,7 +100,10 @@ def script_of(departure: Departure, call: Call, device: str, check: str) -> str:
     """The script that shows the departure for `call`, a smaller version of the departure's own."""
     names = names_for(call)
     there = departure.kind == "no-error" and not _draws(call)  # only one call is made: its inputs can be made there
-    made_here = [assigned(tensor, names, on_cpu=not there) for tensor in call.tensors]
+    made_later = departure.kind in ("exception", "message")  # views are made anew by each side
+    made_here = [
+        assigned(tensor, names, on_cpu=not there) for tensor in call.tensors if not (made_later and tensor.view)
+    ]
     seed = ["torch.manual_seed(0)"] if _draws(call) else []
     lines = seed + made_here + _closing(departure, call, names, device, check)
     source = assembled(lines, device)
@@ -135,7 +138,10 @@ def _no_error(departure: Departure, text: str) -> list[str]:
 
 
 def _errors(kind: str, call: Call, names: Names, device: str) -> list[str]:
-    """What each side raises, then both compared; the device comes first, on tensors that nothing has changed."""
+    """What each side raises, then both compared; the device comes first, on tensors that nothing has changed.
+
+    That one side raises nothing is another difference, and ends in another error.
+    """
     same = "type(actual) is type(expected)" if kind == "exception" else "str(actual) == str(expected)"
     return [
         "",
@@ -146,6 +152,7 @@ def _errors(kind: str, call: Call, names: Names, device: str) -> list[str]:
         f"        {expression(call, _moved(call, names), device)}",
         "    except Exception as error:",
         "        return error",
+        '    raise SystemExit("nothing was raised")',
         "",
         "",
         'actual, expected = raised(device), raised("cpu")',

@@ -68,7 +68,12 @@ TABLE = [
      "a = {'b': c, **d}\nkeep(a['d'], c.f)\n"),
     ("what is held, without its holder", "keep([f(), g][0].x, (a, *b, c)[1], {'d': e}['d'], [h][i])\n", ["keep"],
      "keep(f().x, (a, *b, c)[1], e, [h][i])\n"),
-    # Another one by then, a call made twice, a module's own.
+    ("what is held, without its holder", "a = [f()]\nkeep(a[0], a[0])\n", ["keep"], "a = [f()]\nkeep(a[0], a[0])\n"),
+    # What is set is not read, though it stands in brackets or is added to.
+    ("what is held, without its holder",
+     "a.b = c\na.b, d = g()\nfor a.b in d:\n    x += a.b\nh = [c]\nh[0] = 2\nkeep(x, h[0])\n", ["keep"],
+     "a.b = c\na.b, d = g()\nfor a.b in d:\n    x += c\nh = [c]\nh[0] = 2\nkeep(x, h[0])\n"),
+    # Another one by then, and given twice.
     ("what is held, without its holder",
      "x = a.b\na.b = c\na.d = [f(), *g]\na.d = h\nkeep(a.b(x), a.d, a.d[0], a.d[1])\n", ["keep"],
      "x = a.b\na.b = c\na.d = [f(), *g]\na.d = h\nkeep(c(x), a.d, a.d[0], a.d[1])\n"),
@@ -82,6 +87,8 @@ TABLE = [
     ("attribute or entry to a name",
      "class A:\n    def f(self):\n        self.b = 1\n    def g(self):\n        keep(self.b)\n", ["keep"],
      "class A:\n    def f(self):\n        self.b = 1\n    def g(self):\n        keep(self.b)\n"),
+    ("attribute or entry to a name", "a = f()\na.b = 0\ndef g():\n    a.b += 1\ng()\nkeep(a.b, a)\n", ["keep"],
+     "a = f()\na.b = 0\ndef g():\n    a.b += 1\ng()\nkeep(a.b, a)\n"),
     ("attribute or entry to a name", "import a\na.b = 1\nx.y = 2\nz[0] = 3\nkeep(a.b, z[0])\n", ["keep"],
      "import a\na.b = 1\nx.y = 2\nz[0] = 3\nkeep(a.b, z[0])\n"),
     ("expression to a part of it", "f(keep.x + 1)\n", ["keep"], "keep\n"),
@@ -89,6 +96,8 @@ TABLE = [
     # A module stands for nothing.
     ("expression to a part of it", "import torch\nx = torch.nn.Linear()\nkeep(x)\n", ["keep(x)", "x = "],
      "import torch\nx = torch.nn.Linear()\nkeep(x)\n"),
+    ("expression to a part of it", "import a\nx = a.b[0].c\ny = a.d().e()\nz = a.f.g\nkeep(x, y, z)\n",
+     ["keep(x, y, z)", "x =", "y =", "z ="], "import a\nx = a.b\ny = a.d()\nz = a.f.g\nkeep(x, y, z)\n"),
     ("statements alike to a part of them", "a, b = g()\nx = a * 2 + f()\ny = b * 2 + f()\nkeep(x, y)\n",
      lambda text: "keep(x, y)" in text and text.count("f()") in (0, 2) and "x = a" in text,
      "a, b = g()\nx = a\ny = b\nkeep(x, y)\n"),

@@ -6,6 +6,7 @@ import pytest
 
 from tests.minimize.helpers import Rule
 from tputriage.config import Settings
+from tputriage.minimize.reducing import unscaffold
 from tputriage.minimize.reducing.facts import Facts, FrameFacts, tracer
 from tputriage.minimize.reducing.scaffold import by_values, sliced
 from tputriage.minimize.reducing.straighten import proposals, pruned, straightened, valued
@@ -233,3 +234,16 @@ def test_a_script_that_is_too_deep_to_be_rewritten_stays_as_it_is(parts):
 def test_no_value_stands_for_the_arguments(trace):
     told = trace("import sys\ndevice = sys.argv[1]\nassert not device")
     assert not [text for text in told.values.values() if "[" in text and "argv" not in text]
+
+
+def test_a_proposal_that_cannot_be_made_costs_itself(monkeypatch):
+    def broken(*_):
+        yield "print(1)\n"
+        raise AttributeError("lineno")
+
+    for name in ("proposals", "lines", "by_values"):
+        monkeypatch.setattr(unscaffold, name, broken)
+    source = "for i in [1]:\n    print(i)\n"
+    level = FrameFacts("<module>", 1, (2, 4, 2, 12), frozenset("i"), {"i": "1"}, {"i": "1"})
+    facts = Facts(frozenset({(1, 0, 2, 12), (2, 4, 2, 12)}), (level,))
+    assert unscaffold.unscaffolded(source, lambda candidate: "(1)" in candidate, lambda source: facts) == "print(1)\n"

@@ -48,3 +48,9 @@ def test_beside_what_is_read_nothing_takes_its_place(unread):
 def test_where_a_line_is_shared_what_stays_is_a_program():
     for source in ("if c():\n    import a; import b\n", "if c(): import a; import b\n", "if c():\n    import a; d()\n"):
         ast.parse(sweep(source))
+
+
+def test_what_stays_for_its_name_or_its_decorator_needs_no_pass_beside_it():
+    assert sweep("if c():\n    import a\n    import b\n", names={"a"}) == "if c():\n    import b\n"
+    noted = "if c():\n    @note\n    def f():\n        return 1\n"
+    assert sweep(f"{noted}    import b\n", registered=False) == noted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from tputriage.minimize.reducing.sizes import parse
 from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, import_left, lines_of, texts
@@ -25,10 +25,12 @@ def sweep(source: str, *, registered: bool = True, names: Set[str] | None = None
     """
     for _ in range(MOST_SWEEPS):
         tree = parse(source)
-        dead = [(node, left) for node, left in (_dead(tree) if tree else ()) if registered or not _is_noted(node)]
-        if names is not None:
-            dead = [(node, left) for node, left in dead if binds(node) and _unbound(node, left) <= names]
-        swept = _without(source, dead)
+
+        def goes(node: ast.stmt, left: str) -> bool:
+            known = names is None or (bool(binds(node)) and _unbound(node, left) <= names)
+            return known and (registered or not _is_noted(node))
+
+        swept = _without(source, list(_dead(tree, goes)) if tree else [])
         if swept == source:
             return source
         source = swept
@@ -65,12 +67,13 @@ def is_pure(value: ast.expr) -> bool:
     return all(isinstance(node, PURE) for node in ast.walk(value) if isinstance(node, ast.expr))
 
 
-def _dead(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+def _dead(tree: ast.Module, goes: Callable[[ast.stmt, str], bool]) -> Iterator[tuple[ast.stmt, str]]:
     """Statements that can go, each with what is to stand in its place."""
     read = loads(tree)
-    yield from _uncalled(tree)
+    yield from (found for found in _uncalled(tree) if goes(*found))
     for block in _blocks(tree):
-        found = [(statement, left) for statement in block if (left := _left_of(statement, read)) is not None]
+        unread = ((statement, _left_of(statement, read)) for statement in block)
+        found = [(statement, left) for statement, left in unread if left is not None and goes(statement, left)]
         emptied = block is not tree.body and len(found) == len(block) and not any(left for _, left in found)
         yield from [(found[0][0], "pass"), *found[1:]] if emptied else found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
+from tputriage.console import log
 from tputriage.minimize.names import normal_form, unbound_names
 from tputriage.minimize.reducing.facts import Facts, Tracer
 from tputriage.minimize.reducing.scaffold import by_values
@@ -63,8 +64,11 @@ def _fresh(ways: Iterable[str], source: str, seen: set[str | None], smaller: boo
 
 
 def _rewritable(ways: Iterable[str]) -> Iterator[str]:
-    """Up to where a tree cannot be rewritten: too deep, as a sum of some hundred parts is, or not to be spelled."""
+    """Up to where a tree cannot be rewritten: too deep, as a sum of some hundred parts is, or not to be spelled.
+
+    A proposal is a guess, and people write programs that nobody thought of: one that cannot be made costs itself.
+    """
     try:
         yield from ways
-    except (RecursionError, ValueError):
-        return
+    except Exception as exc:  # noqa: BLE001
+        log("reducer", "no further straight line: %r", exc)

@@ -22,7 +22,7 @@ Held = cst.Attribute | cst.Subscript
 
 
 def held(program: Program) -> Sequence[Sequence[Site]]:
-    """Reads of what stands in a display, or is a name's other name."""
+    """Reads of what stands in a display, or is what an attribute was given."""
     stored = _stored(program)
     known = dict(_entries(program, stored)) | {
         text: node.value
@@ -59,11 +59,12 @@ def _entries(program: Program, stored: Mapping[str, cst.Assign]) -> Iterator[tup
     """(how it is asked for, the element)."""
     for text, node in stored.items():
         found = ((place, one) for place, one in _elements(program, node.value) if _is_plain(one))
-        yield from ((f"{text}[{place}]", one) for place, one in found)
+        named = ((f"{text}[{place}]", one) for place, one in found)
+        yield from ((name, one) for name, one in named if name not in stored)
 
 
 def _elements(program: Program, node: cst.BaseExpression) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """(its place or key, the element), as far as no star hides which place is whose."""
+    """(its place or key, the element); in a list, as far as no star hides which place is whose."""
     match node:
         case cst.List(elements=elements) | cst.Tuple(elements=elements):
             plain = takewhile(lambda one: isinstance(one, cst.Element), elements)
@@ -88,26 +89,45 @@ def _all(program: Program) -> list[Held]:
 
 
 def _is_stored(program: Program, node: cst.CSTNode) -> bool:
-    return isinstance(program.parent(node), (cst.AssignTarget, cst.AugAssign, cst.Del))
+    """Whether it is set there, alone or as a part of what is: `a.b, c = d` and `for a.b in c`."""
+    for around in program.above(node):
+        if isinstance(around, (cst.Tuple, cst.List, cst.Element, cst.StarredElement)):
+            node = around
+            continue
+        return isinstance(around, (cst.AssignTarget, cst.Del)) or any(
+            getattr(around, field, None) is node for field in ("target", "asname")
+        )
+    return False
 
 
 def named(program: Program) -> Sequence[Sequence[Site]]:
-    """`a.b` and `a["b"]` as names of their own: all that one holder has, which then goes, or each alone."""
-    taken = {node.value for node in program.of(cst.Name) if not _is_field(program, node)} | NOT_OWN
-    holders: dict[str, list[Site]] = {}
+    """`a.b` and `a["b"]` as names of their own: all that one holder has, which then goes, or an attribute alone.
+
+    An entry alone would be one name more to read.
+    """
     stored = _stored(program)
-    for text, places in _settable(program, stored).items():
+    settable = _settable(program, stored)
+    sites = dict(zip(settable, _renamings(program, settable), strict=True))
+    alone = [site for text, site in sites.items() if isinstance(settable[text][0], cst.Attribute)]
+    return [list(_holders_out(program, stored, sites)), alone]
+
+
+def _renamings(program: Program, settable: Mapping[str, Sequence[Held]]) -> Iterator[Site]:
+    """One each, to names that nothing has."""
+    taken = {node.value for node in program.of(cst.Name) if not _is_field(program, node)} | NOT_OWN
+    for places in settable.values():
         wish = _wish(places[0])
         name = cst.Name(free_name(wish, f"{root_of(places[0])}_{wish}", taken=taken))
         taken.add(name.value)
-        changes = tuple(change for node in places for change in Site.putting(node, name).changes)
-        holders.setdefault(_holder(text), []).append(Site(changes))
-    whole = [
-        site
-        for holder, sites in holders.items()
-        if holder in stored and (site := _without(program, holder, stored[holder], sites)) is not None
-    ]
-    return [whole, [site for sites in holders.values() for site in sites]]
+        yield Site(tuple(change for node in places for change in Site.putting(node, name).changes))
+
+
+def _holders_out(program: Program, stored: Mapping[str, cst.Assign], sites: Mapping[str, Site]) -> Iterator[Site]:
+    for holder in dict.fromkeys(map(_holder, sites)):
+        of_it = [site for text, site in sites.items() if _holder(text) == holder]
+        site = _without(program, holder, stored[holder], of_it) if holder in stored else None
+        if site is not None:
+            yield site
 
 
 def _settable(program: Program, stored: Mapping[str, cst.Assign]) -> dict[str, list[Held]]:
@@ -129,7 +149,8 @@ def _settable(program: Program, stored: Mapping[str, cst.Assign]) -> dict[str, l
 def _is_seen(program: Program, assign: cst.Assign, nodes: Sequence[Held]) -> bool:
     """Whether a plain name that is bound there would be seen by all: `self.a` of one method is read in another."""
     scope = _function(program, assign)
-    return scope is None or all(_function(program, node) is scope for node in nodes)
+    inner = [node for node in nodes if _function(program, node) is not scope]
+    return not inner or (scope is None and not any(_is_stored(program, node) for node in inner))
 
 
 def _function(program: Program, node: cst.CSTNode) -> cst.CSTNode | None:
