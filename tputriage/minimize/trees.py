@@ -187,10 +187,11 @@ def swept(source: str, *, bold: bool = True) -> str:
 def _all_blocks(tree: ast.Module) -> list[list[ast.stmt]]:
     """Those of a class left out, and what a `try` is to try: what it imports may not be there, which decides."""
     found = [node for node in ast.walk(tree) if not isinstance(node, ast.ClassDef)]
-    return [block for node in found for block in _lists(node) if not (isinstance(node, ast.Try) and block is node.body)]
+    return [block for node in found for block in filled(node) if not (isinstance(node, ast.Try) and block is node.body)]
 
 
-def _lists(node: ast.AST) -> Iterator[list[ast.stmt]]:
+def filled(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Its own statement lists that hold any; handlers and cases are nodes that have theirs."""
     for name in ("body", "orelse", "finalbody"):
         block = getattr(node, name, None)
         if isinstance(block, list) and block:

@@ -168,8 +168,8 @@ def callee(call: cst.Call) -> str:
 
 
 def root_of(node: cst.CSTNode) -> str:
-    """The name that `a.b[0].c` begins with; "" where it begins with something else."""
-    while isinstance(node, (cst.Attribute, cst.Subscript)):
+    """The name that a path as `a.b.c` begins with; "" for what is none: an element, or what was made."""
+    while isinstance(node, cst.Attribute):
         node = node.value
     return node.value if isinstance(node, cst.Name) else ""
 

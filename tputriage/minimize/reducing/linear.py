@@ -129,8 +129,10 @@ class _Line:
         if written_out is not None:
             return written_out
         self.loops += isinstance(node, LOOPS)
-        for part in blocks(node):
+        inner = list(blocks(node))
+        if inner:
             self.lists.forget(node)
+        for part in inner:
             held = dict(self.lists.held)
             part[:] = self.block(part, stack)
             self.lists.held = held  # of a block that may not have run, or not to its end

@@ -63,6 +63,8 @@ class Lists:
 
     def forget(self, node: ast.stmt) -> None:
         """What the statement, or any in it, may change, and lists of what it gives another object."""
+        if not self.held:
+            return
         touched, bound = set(_touched(node)), {*binds(node), *_bound(node)}
         for text, held in list(self.held.items()):
             mentioned = any(text == one or (whole and _is_part(text, one)) for one, whole in touched)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 
 from tputriage.minimize.reducing.sizes import parse
-from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, import_left, lines_of, texts
+from tputriage.minimize.trees import DEFINITIONS, IMPORTS, binds, filled, import_left, lines_of, texts
 
 MOST_SWEEPS = 20  # each takes what only the one before it still used
 PURE = (
@@ -92,13 +92,8 @@ def _uncalled(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
 
 def _blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
     """Those of the module and of functions, not of classes: an attribute may be asked for anywhere."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            continue
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(node, field, None)
-            if isinstance(block, list) and block:
-                yield block
+    found = (node for node in ast.walk(tree) if not isinstance(node, ast.ClassDef))
+    return (block for node in found for block in filled(node))
 
 
 def _left_of(statement: ast.stmt, read: Counter[str]) -> str | None:

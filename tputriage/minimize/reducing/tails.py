@@ -6,7 +6,7 @@ import ast
 import copy
 from collections.abc import Sequence
 
-from tputriage.minimize.reducing.renaming import last_name
+from tputriage.minimize.reducing.renaming import assignment, last_name
 from tputriage.minimize.trees import DEFINITIONS, Function, blocks
 
 # Managers that let every error pass. Any other may swallow one, and what the function gives then is None.
@@ -62,7 +62,7 @@ def _given(name: str, value: ast.expr | None = None) -> list[ast.stmt]:
     """That the call gave the value; where nobody asks, that it was made."""
     if not name:
         return [] if value is None else [ast.Expr(value)]
-    return [ast.Assign([ast.Name(name, ast.Store())], value or ast.Constant(None), lineno=0)]
+    return [assignment(name, value or ast.Constant(None))]
 
 
 def _ended(node: ast.stmt, rest: list[ast.stmt], name: str) -> list[ast.stmt] | None:

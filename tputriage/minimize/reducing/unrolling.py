@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from tputriage.minimize.reducing.facts import Facts
 from tputriage.minimize.reducing.lists import PLAIN
-from tputriage.minimize.reducing.renaming import last_name
+from tputriage.minimize.reducing.renaming import assignment, last_name
 from tputriage.minimize.trees import DEFINITIONS, binds, blocks, inner_reads, position, reads
 
 MOST_ROUNDS = 8
@@ -73,7 +73,7 @@ def _round(loop: ast.For, item: ast.expr) -> list[ast.stmt]:
     if names is None or names.keys() & binds(*body):
         return [ast.Assign([copy.deepcopy(loop.target)], copy.deepcopy(item), lineno=0), *body]
     plain = {name: value for name, value in names.items() if isinstance(value, PUT_IN)}
-    lines = [ast.Assign([ast.Name(name, ast.Store())], value, lineno=0) for name, value in names.items()]
+    lines = [assignment(name, value) for name, value in names.items()]
     kept = [line for line, name in zip(lines, names, strict=True) if name not in plain or inner_reads(body, name)]
     return [*kept, *(_Putting(plain).visit(node) for node in body)]
 

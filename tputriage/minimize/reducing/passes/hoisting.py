@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from tputriage.minimize.names import ARGUMENTS
-from tputriage.minimize.reducing.edits import Program, Site, callee, walk
+from tputriage.minimize.reducing.edits import Program, Site, callee, root_of, walk
 from tputriage.minimize.reducing.passes import Pass
 
 Pick = Callable[[Any], cst.BaseExpression]
@@ -50,22 +50,13 @@ def _is_name(program: Program, node: cst.BaseExpression, imported: set[str]) -> 
     if isinstance(parent, cst.Call) and parent.func is node and isinstance(node, cst.Attribute):
         return True
     text = program.module.code_for_node(node)
-    return text.startswith(ARGUMENTS) or (_is_module(node, imported))
-
-
-def _is_module(node: cst.BaseExpression, imported: set[str]) -> bool:
-    """Whether it may be one, or what one has: attributes of an imported name; not so an element, or what was made."""
-    while isinstance(node, cst.Attribute):
-        node = node.value
-        if isinstance(node, cst.Name):
-            return node.value in imported
-    return False
+    return text.startswith(ARGUMENTS) or (isinstance(node, cst.Attribute) and root_of(node) in imported)
 
 
 def _picks(node: cst.BaseExpression, imported: set[str]) -> Iterator[Pick]:
     """A module stands for nothing: `torch.nn.Linear(1, 1)` is no `torch.nn`."""
     if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute) and not _is_module(node.func, imported):
+        if isinstance(node.func, cst.Attribute) and root_of(node.func) not in imported:
             yield lambda new: new.func.value
         yield from (partial(_argument, place=place) for place, arg in enumerate(node.args) if not arg.star)
     elif isinstance(node, (cst.Attribute, cst.Subscript)):

@@ -27,7 +27,7 @@ def held(program: Program) -> Sequence[Sequence[Site]]:
     known = dict(_entries(program, stored)) | {
         text: node.value
         for text, node in stored.items()
-        if isinstance(node.targets[0].target, cst.Attribute) and _is_plain(node.value)
+        if isinstance(node.targets[0].target, cst.Attribute) and root_of(node.value)
     }
     sites = [
         Site.putting(node, known[text])
@@ -58,7 +58,7 @@ def _stored(program: Program) -> dict[str, cst.Assign]:
 def _entries(program: Program, stored: Mapping[str, cst.Assign]) -> Iterator[tuple[str, cst.BaseExpression]]:
     """(how it is asked for, the element)."""
     for text, node in stored.items():
-        found = ((place, one) for place, one in _elements(program, node.value) if _is_plain(one))
+        found = ((place, one) for place, one in _elements(program, node.value) if root_of(one))
         named = ((f"{text}[{place}]", one) for place, one in found)
         yield from ((name, one) for name, one in named if name not in stored)
 
@@ -71,13 +71,6 @@ def _elements(program: Program, node: cst.BaseExpression) -> Iterator[tuple[str,
             yield from ((str(place), one.value) for place, one in enumerate(plain))
         case cst.Dict(elements=entries):
             yield from ((_text(program, one.key), one.value) for one in entries if isinstance(one, cst.DictElement))
-
-
-def _is_plain(node: cst.BaseExpression) -> bool:
-    """A name, or attributes of one: evaluating it again gives the same."""
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return isinstance(node, cst.Name)
 
 
 def _reads(program: Program) -> list[Held]:
@@ -117,7 +110,7 @@ def _renamings(program: Program, settable: Mapping[str, Sequence[Held]]) -> Iter
     taken = {node.value for node in program.of(cst.Name) if not _is_field(program, node)} | NOT_OWN
     for places in settable.values():
         wish = _wish(places[0])
-        name = cst.Name(free_name(wish, f"{root_of(places[0])}_{wish}", taken=taken))
+        name = cst.Name(free_name(wish, f"{root_of(places[0].value)}_{wish}", taken=taken))
         taken.add(name.value)
         yield Site(tuple(change for node in places for change in Site.putting(node, name).changes))
 
@@ -141,7 +134,7 @@ def _settable(program: Program, stored: Mapping[str, cst.Assign]) -> dict[str, l
         if text in stored
         and len(nodes) > 1
         and _wish(nodes[0])
-        and root_of(nodes[0]) not in program.imported
+        and root_of(nodes[0].value) not in program.imported
         and _is_seen(program, stored[text], nodes)
     }
 
@@ -178,11 +171,11 @@ def _is_field(program: Program, node: cst.Name) -> bool:
 
 def _wish(target: cst.CSTNode) -> str:
     match target:
-        case cst.Attribute(value=value, attr=cst.Name(value=name)) if _is_plain(value):
+        case cst.Attribute(value=value, attr=cst.Name(value=name)) if root_of(value):
             return name
         case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
             said = key.evaluated_value
-            return said if _is_plain(value) and isinstance(said, str) and said.isidentifier() else ""
+            return said if root_of(value) and isinstance(said, str) and said.isidentifier() else ""
     return ""
 
 
